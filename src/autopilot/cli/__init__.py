@@ -1,0 +1,1 @@
+"""The verbs the user types: parse, call `app`, print. No decisions."""

@@ -1,0 +1,68 @@
+"""What passes between Autopilot and one agent call, whichever program answers it."""
+
+from typing import Any, Literal, get_args
+
+from autopilot.domain.evidence import Usage
+from autopilot.domain.value import Value
+
+Role = Literal[
+    "research", "plan", "plan_check", "execute", "mini_verify", "debug", "verify", "judge", "judge_divergence", "rate",
+    "question", "gray_areas", "follow_up", "integration", "audit", "fix", "extract",
+]  # fmt: skip
+ROLES: tuple[str, ...] = get_args(Role)
+REVIEWERS: frozenset[str] = frozenset({"plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate"})
+
+Outcome = Literal[
+    "ok", "bad_output", "rate_limited", "usage_limited", "auth", "overloaded", "context_exhausted", "limit_hit",
+    "timeout", "cancelled", "crashed",
+]  # fmt: skip
+
+
+class PhaseRef(Value, frozen=True, kw_only=True):
+    """`dir` is the phase's planning folder, relative to the workspace."""
+
+    id: str
+    name: str
+    type: str
+    dir: str
+
+
+class TaskRef(Value, frozen=True, kw_only=True):
+    id: str
+    title: str
+    files: tuple[str, ...] = ()
+
+
+class Call(Value, frozen=True, kw_only=True):
+    """
+    One question to one agent, asked in `folder`.
+
+    `id` is `<run>/<phase>/<step>/<n>` and stays the same when a resumed run asks again; `attempt` counts the times
+    this role was put to this task (or phase), so that written answers can be matched without counting calls.
+    """
+
+    id: str
+    role: Role
+    prompt: str
+    answer_schema: dict[str, Any]
+    phase: PhaseRef
+    task: TaskRef | None = None
+    attempt: int = 1
+    model: str | None = None
+    seconds: int = 3600
+    folder: str = "."
+
+
+class Reply(Value, frozen=True, kw_only=True):
+    """
+    What came back. `answer` is the JSON text of the answer object, None when there was none.
+
+    `text` is the end of what the agent printed; the whole of it lies in the transcript.
+    """
+
+    outcome: Outcome
+    answer: str | None = None
+    text: str = ""
+    usage: Usage = Usage()
+    commands: tuple[str, ...] = ()
+    resets_at: str | None = None

@@ -1,0 +1,192 @@
+"""What each role is asked to return. Field names are the rules'; a missing optional field has its default."""
+
+from typing import Literal
+
+from autopilot.domain.evidence import Claim, Opinion
+from autopilot.domain.value import Value
+
+Category = Literal[
+    "executor_incomplete", "executor_wrong_approach", "compilation_failure", "lint_failure", "build_failure",
+    "acceptance_criteria_unmet", "scope_creep", "context_exhaustion", "tool_failure", "coordination_failure",
+]  # fmt: skip
+
+
+class Categorised(Value, frozen=True, kw_only=True):
+    failure: str = ""
+    category: str = ""
+
+
+class ResearchClaim(Claim, frozen=True, kw_only=True):
+    """RSCH-02."""
+
+    key_findings: tuple[str, ...] = ()
+    recommended_approach: str = ""
+    risks: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+class PlanClaim(Claim, frozen=True, kw_only=True):
+    """PLAN-08. The plan itself is the file PLAN.md; this is only talk about it."""
+
+    plans_created: int = 0
+    waves: int = 0
+    total_tasks: int = 0
+    complexity: str = ""
+    dependencies: tuple[str, ...] = ()
+    concerns: tuple[str, ...] = ()
+
+
+class PlanIssue(Value, frozen=True, kw_only=True):
+    plan: str = ""
+    dimension: str = ""
+    severity: Literal["blocker", "warning", "info"] = "warning"
+    description: str = ""
+    fix_hint: str = ""
+
+
+class PlanOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
+    """PCHK-11."""
+
+    passed: bool
+    confidence: float
+    issues: tuple[PlanIssue, ...] = ()
+    blocker_count: int = 0
+    warning_count: int = 0
+
+
+class TaskEvidence(Value, frozen=True, kw_only=True):
+    task_id: str = ""
+    criteria_met: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+
+
+class WorkClaim(Claim, frozen=True, kw_only=True):
+    """EXEC-R1: what an executor says it did."""
+
+    tasks_completed: str = ""
+    tasks_failed: str = ""
+    commit_shas: tuple[str, ...] = ()
+    evidence: tuple[TaskEvidence, ...] = ()
+    deviations: tuple[str, ...] = ()
+    confidence: float | None = None
+
+
+class FixClaim(Claim, frozen=True, kw_only=True):
+    """DBG-03: what a debugger says it did."""
+
+    fixed: bool = False
+    changes: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    remaining_issues: tuple[str, ...] = ()
+    failure_categories: tuple[Categorised, ...] = ()
+
+
+class CriterionResult(Value, frozen=True, kw_only=True):
+    criterion: str = ""
+    status: str = ""
+    evidence: str = ""
+    command: str = ""
+    command_output: str = ""
+
+
+class TaskOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
+    """PVRF-01c: the mini-verifier on one task."""
+
+    passed: bool
+    task_id: str = ""
+    criteria_results: tuple[CriterionResult, ...] = ()
+    concerns: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+
+
+class Checked(Value, frozen=True, kw_only=True):
+    status: bool | str = "n/a"
+    detail: str = ""
+
+
+class ExecutionResult(Value, frozen=True, kw_only=True):
+    criterion: str = ""
+    command: str = ""
+    exit_code: int | None = None
+    output: str = ""
+    assessment: str = ""
+
+
+class Deferral(Value, frozen=True, kw_only=True):
+    criterion: str = ""
+    methods_attempted: tuple[str, ...] = ()
+    why_insufficient: str = ""
+
+
+class VerifyOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
+    """VRFY-10."""
+
+    passed: bool
+    automated_checks: dict[str, Checked] = {}
+    criteria_results: tuple[CriterionResult, ...] = ()
+    verification_duration_seconds: float = 0
+    commands_run: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    failure_categories: tuple[Categorised, ...] = ()
+    scope_creep: tuple[str, ...] = ()
+    execution_results: tuple[ExecutionResult, ...] = ()
+    autonomous_resolution_attempted: bool = True
+    autonomous_confidence: float = 0
+    deferral_evidence: tuple[Deferral, ...] = ()
+
+
+Recommendation = Literal["proceed", "debug", "rollback", "halt"]
+
+
+class JudgeOpinion(Opinion, frozen=True, kw_only=True):
+    """JUDG-08."""
+
+    recommendation: Recommendation
+    concerns: tuple[str, ...] = ()
+    independent_evidence: tuple[str, ...] = ()
+    verifier_agreement: bool = False
+    verifier_missed: tuple[str, ...] = ()
+    scope_creep: tuple[str, ...] = ()
+    missing_requirements: tuple[str, ...] = ()
+    notes: str = ""
+
+
+class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
+    """JUDG-05: the judge's second call, after it has seen the verifier's report."""
+
+    recommendation: Recommendation
+    agreements: tuple[str, ...] = ()
+    disagreements: tuple[str, ...] = ()
+    verifier_missed: tuple[str, ...] = ()
+    judge_missed: tuple[str, ...] = ()
+    concerns: tuple[str, ...] = ()
+
+
+class CriterionScore(Value, frozen=True, kw_only=True):
+    criterion: str = ""
+    score: float = 0.0
+    max_score: float = 10.0
+    verification_command: str = ""
+    command_output: str = ""
+    evidence: str = ""
+    justification: str = ""
+    execution_result: ExecutionResult | None = None
+
+
+class Coverage(Value, frozen=True, kw_only=True):
+    tasks_with_tests: int = 0
+    tasks_total: int = 0
+    assertions_passed: int = 0
+    assertions_total: int = 0
+
+
+class RateOpinion(Opinion, frozen=True, kw_only=True):
+    """RATE-12."""
+
+    alignment_score: float
+    scorecard: tuple[CriterionScore, ...]
+    aggregate_justification: str = ""
+    side_effects: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+    test_coverage: Coverage = Coverage()
+    score_band: str = ""

@@ -1,0 +1,79 @@
+"""
+Every exception we raise on purpose. Each says what happened, why it matters and what to do.
+
+* AutopilotError           shown to the user as three lines, no traceback
+  x UsageInvalid           exit 2: a word or flag on the command line
+  x ConfigInvalid          exit 2: .planning/config.json, scripted agent files
+  x RoadmapInvalid         exit 2: no roadmap, no phases, unknown phase, cycle
+  x RepositoryInvalid      exit 2: no git repository, no commit, foreign state.json
+  x StorageFailed          exit 2: disk full, read-only, journal damaged
+  x AgentUnavailable       exit 3: not installed, not signed in
+  x SandboxUnavailable     exit 4
+  x UsageLimited           exit 22: the agent's usage window is used up
+  x RunLocked              exit 75: another run holds the repository
+
+* Interrupted              exit 130: a BaseException, so that no step swallows it
+* NoAnswer                 an agent call ended without a usable answer; the engine turns it into a result
+
+A failed test, an unmet criterion, a rejected plan are not errors: they are results.
+"""
+
+
+class AutopilotError(Exception):
+    """`what` happened, `why` it matters, and what to `do` about it."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, why: str, do: str) -> None:
+        super().__init__(what)
+        self.what, self.why, self.do = what, why, do
+
+
+class UsageInvalid(AutopilotError):
+    exit_code = 2
+
+
+class ConfigInvalid(AutopilotError):
+    exit_code = 2
+
+
+class RoadmapInvalid(AutopilotError):
+    exit_code = 2
+
+
+class RepositoryInvalid(AutopilotError):
+    exit_code = 2
+
+
+class StorageFailed(AutopilotError):
+    exit_code = 2
+
+
+class AgentUnavailable(AutopilotError):
+    exit_code = 3
+
+
+class SandboxUnavailable(AutopilotError):
+    exit_code = 4
+
+
+class UsageLimited(AutopilotError):
+    exit_code = 22
+
+
+class RunLocked(AutopilotError):
+    exit_code = 75
+
+
+class Interrupted(BaseException):
+    """A person or the system asked us to stop; the run stays resumable."""
+
+    exit_code = 130
+
+
+class NoAnswer(Exception):
+    """An agent call ended without a usable answer. `outcome` says how, `detail` what was seen."""
+
+    def __init__(self, outcome: str, detail: str) -> None:
+        super().__init__(f"{outcome}: {detail}")
+        self.outcome, self.detail = outcome, detail

@@ -1,0 +1,237 @@
+"""
+Everything the journal can say. Past tense: each is written when, and only when, it has happened.
+
+A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own, `<run>/<phase>` for the first
+and `<run>/<phase>~<cycle>` for a remediation.
+"""
+
+from typing import Any
+
+from autopilot.domain.agent import Outcome, Role
+from autopilot.domain.evidence import Usage
+from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.results import StepResult
+from autopilot.domain.settings import Settings
+from autopilot.domain.value import Tagged, Value
+from autopilot.domain.verdict import Verdict
+
+
+class Spec(Value, frozen=True, kw_only=True):
+    """The frozen specification: INV-11..13."""
+
+    path: str
+    sha256: str
+
+
+class Brief(Value, frozen=True, kw_only=True):
+    """All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content."""
+
+    phase: Phase
+    dir: str
+    base: str
+    position: int
+    total: int
+    cycle: int = 0
+    feedback: tuple[str, ...] = ()
+    plan: Plan | None = None
+    skip_research: bool = False
+    pass_threshold: float = 9.0
+    requirements: tuple[str, ...] = ()
+    earlier: dict[str, int] = {}
+
+
+class StepDigest(Value, frozen=True, kw_only=True):
+    """RET-04: one entry of `pipeline_steps`."""
+
+    status: str
+    agent_spawned: bool = False
+    confidence: float | None = None
+    skip_reason: str | None = None
+    pass_ratio: float | None = None
+    alignment_score: float | None = None
+    score_band: str | None = None
+
+
+class PhaseOutcome(Value, frozen=True, kw_only=True):
+    """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
+
+    phase: str
+    status: str
+    reason: str
+    commit: str
+    alignment_score: float | None = None
+    tasks_completed: str = "0/0"
+    tasks_failed: str = "0/0"
+    commit_shas: tuple[str, ...] = ()
+    automated_checks: dict[str, bool | str] = {}
+    issues: tuple[str, ...] = ()
+    debug_attempts: int = 0
+    replan_attempts: int = 0
+    recommendation: str = "proceed"
+    summary: str = ""
+    verification_duration_seconds: float = 0.0
+    unanchored: bool = False
+    rollback: bool = False
+    pipeline_steps: dict[str, StepDigest] = {}
+
+
+# The run's stream
+
+
+class RunStarted(Tagged, frozen=True, kw_only=True):
+    run: str
+    root: str
+    branch: str | None
+    base: str
+    planning: str | None
+    spec: Spec
+    roadmap: str
+    phases: tuple[Phase, ...]
+    targets: tuple[str, ...]
+    settings: Settings
+
+
+class RunResumed(Tagged, frozen=True, kw_only=True):
+    pid: int
+    spec: Spec
+
+
+class PhaseStarted(Tagged, frozen=True, kw_only=True):
+    brief: Brief
+
+
+class PhaseFinished(Tagged, frozen=True, kw_only=True):
+    """A pass is over, and `verdict` is what the run makes of it."""
+
+    cycle: int
+    outcome: PhaseOutcome
+    verdict: Verdict
+
+
+class PhaseSkipped(Tagged, frozen=True, kw_only=True):
+    phase: str
+    reason: str
+    blocking_phase: str | None = None
+
+
+class LandingStarted(Tagged, frozen=True, kw_only=True):
+    """Written before the user's repository is touched, so that a cut-off landing is finished and not guessed at."""
+
+    phase: str
+    commit: str
+
+
+class PhaseLanded(Tagged, frozen=True, kw_only=True):
+    """`landed` False: the branch holds the work and `note` says why the user's branch was left alone."""
+
+    phase: str
+    commit: str
+    landed: bool
+    note: str = ""
+
+
+class RunStopped(Tagged, frozen=True, kw_only=True):
+    """Stopped before its end and resumable."""
+
+    exit_code: int
+    reason: str
+
+
+class RunFinished(Tagged, frozen=True, kw_only=True):
+    status: str
+    exit_code: int
+    reason: str
+
+
+class Noted(Tagged, frozen=True, kw_only=True):
+    """One of the rules' named events (EVT-01, EVT-02) that no other entry implies."""
+
+    event: str
+    phase: str | None = None
+    step: str | None = None
+    details: dict[str, Any] = {}
+
+
+# A phase's stream
+
+
+class StepStarted(Tagged, frozen=True, kw_only=True):
+    """Written before anything happens. `base` is the commit to go back to, `boot` tells a restart from a power cut."""
+
+    step: str
+    n: int
+    base: str
+    nonce: str
+    boot: str
+    task: str | None = None
+
+
+class AgentStarted(Tagged, frozen=True, kw_only=True):
+    call: str
+    role: Role
+    pid: int
+    birth: str
+
+
+class AgentAnswered(Tagged, frozen=True, kw_only=True):
+    call: str
+    role: Role
+    outcome: Outcome
+    answer: str | None
+    text: str
+    usage: Usage
+    commands: tuple[str, ...]
+    seconds: float
+    resets_at: str | None = None
+
+
+class StepFinished(Tagged, frozen=True, kw_only=True):
+    step: str
+    n: int
+    commit: str
+    result: StepResult
+    verdict: Verdict
+    seconds: float = 0.0
+
+
+RunEvent = (
+    RunStarted
+    | RunResumed
+    | PhaseStarted
+    | PhaseFinished
+    | PhaseSkipped
+    | LandingStarted
+    | PhaseLanded
+    | RunStopped
+    | RunFinished
+    | Noted
+)
+PhaseEvent = StepStarted | AgentStarted | AgentAnswered | StepFinished
+Event = (
+    RunStarted
+    | RunResumed
+    | PhaseStarted
+    | PhaseFinished
+    | PhaseSkipped
+    | LandingStarted
+    | PhaseLanded
+    | RunStopped
+    | RunFinished
+    | Noted
+    | StepStarted
+    | AgentStarted
+    | AgentAnswered
+    | StepFinished
+)
+
+
+class Entry(Value, frozen=True, kw_only=True):
+    """One line of a stream: its number there from 0, when it was written (UTC, ISO 8601), and what happened."""
+
+    number: int
+    at: str
+    event: Event
+
+
+def stream_of(run: str, phase: str, cycle: int) -> str:
+    return f"{run}/{phase}" if cycle == 0 else f"{run}/{phase}~{cycle}"

@@ -1,0 +1,112 @@
+"""What the user asked for: phases of a roadmap, and the tasks a plan breaks one into."""
+
+import re
+from typing import Literal
+
+from autopilot.domain.value import Value
+
+PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred"]
+PhaseType = Literal["ui", "protocol", "data", "mixed"]
+TaskType = Literal["auto", "checkpoint:human-verify", "checkpoint:human-action", "checkpoint:decision"]
+Complexity = Literal["simple", "medium", "complex"]
+
+
+class Expectation(Value, frozen=True, kw_only=True):
+    """What a command must show. By default exit code 0; `count` and `text` look at its output as well."""
+
+    form: Literal["exit", "count", "at_least", "text"] = "exit"
+    number: int = 0
+    text: str = ""
+
+    def met(self, exit_code: int | None, output: str) -> bool:
+        """Judge one run. A printed `EXIT:n` counts as the exit code; a command cut off (None) meets nothing."""
+        if exit_code is None:
+            return False
+        match self.form:
+            case "exit":
+                echoed = re.findall(r"^EXIT:(\d+)\s*$", output, re.MULTILINE)
+                return (int(echoed[-1]) if echoed else exit_code) == self.number
+            case "count" | "at_least":
+                counts = re.findall(r"-?\d+", output)
+                count = int(counts[-1]) if counts else None
+                return count is not None and (count == self.number if self.form == "count" else count >= self.number)
+            case "text":
+                return self.text in output
+
+
+class Criterion(Value, frozen=True, kw_only=True):
+    """One acceptance criterion. Without a command it can be judged, but it is no fact."""
+
+    id: str
+    text: str
+    command: str | None = None
+    expect: Expectation = Expectation()
+    behavioural: bool = False
+    source: Literal["roadmap", "requirement", "plan"] = "plan"
+    line: int = 0
+
+
+class Phase(Value, frozen=True, kw_only=True):
+    """One phase of the roadmap: a goal, and how we will know it is met."""
+
+    id: str
+    name: str
+    goal: str = ""
+    status: PhaseStatus = "not_started"
+    depends_on: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    type: PhaseType = "mixed"
+    description: str = ""
+    line: int = 0
+
+
+class Task(Value, frozen=True, kw_only=True):
+    """One commit's worth of work."""
+
+    id: str
+    title: str
+    action: str = ""
+    files: tuple[str, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    done: str = ""
+    type: TaskType = "auto"
+    complexity: Complexity | None = None
+    wave: int = 1
+    depends_on: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    line: int = 0
+
+
+class TaskTest(Value, frozen=True, kw_only=True):
+    """A task's test specification as it was when the plan was accepted. `path` is relative to the phase folder."""
+
+    path: str
+    text: str
+
+
+class Plan(Value, frozen=True, kw_only=True):
+    """A proposal until plan-check accepts it, then a contract: `sha256` is over the text and the test files."""
+
+    text: str
+    tasks: tuple[Task, ...]
+    tests: tuple[TaskTest, ...] = ()
+    sha256: str = ""
+    existed_before: bool = False
+
+
+class Note(Value, frozen=True, kw_only=True):
+    """Something a reader of a planning file should know: where it is and what is odd about it."""
+
+    file: str
+    line: int
+    what: str
+    severity: Literal["error", "warning", "info"] = "warning"
+
+
+class Roadmap(Value, frozen=True, kw_only=True):
+    """Every phase of the roadmap in file order, and what was odd about the file."""
+
+    path: str
+    phases: tuple[Phase, ...]
+    notes: tuple[Note, ...] = ()

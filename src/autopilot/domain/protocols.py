@@ -1,0 +1,202 @@
+"""What a step may touch, and what adapters must be. Real and scripted versions live in their own packages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from autopilot.domain.agent import Call, Reply, Role
+from autopilot.domain.events import Entry, Event
+from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.phase import Criterion, Plan, Task
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import StepResult
+from autopilot.domain.settings import Commands
+from autopilot.domain.value import Value
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+class Job(Value, frozen=True, kw_only=True):
+    """One program to run to its end. `env` is the whole environment; `mark` names the job in its children's."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: dict[str, str] = {}
+    stdin: bytes = b""
+    timeout_s: float = 60.0
+    mark: str = ""
+    max_output: int = 4_000_000
+
+
+class Ran(Value, frozen=True, kw_only=True):
+    """How a job ended. `exit_code` is None when it was cut off at its time limit; a signal shows as its negative."""
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+
+class Processes(Protocol):
+    """Starts programs that cannot outlive us, and leaves none behind."""
+
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
+        """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
+        ...
+
+    def sweep(self, mark: str) -> int:
+        """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
+        ...
+
+
+class Sandbox(Protocol):
+    """Runs a shell command confined to one folder. `tier` says by what: bubblewrap, or none."""
+
+    @property
+    def tier(self) -> str: ...
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran: ...
+
+
+class Agent(Protocol):
+    """A coding agent. One call, one process or less; it never raises for what an agent may do wrong."""
+
+    def call(self, call: Call, started: Callable[[int], None]) -> Reply: ...
+
+
+class Journal(Protocol):
+    """Append-only streams of entries."""
+
+    def load(self, stream: str) -> tuple[Entry, ...]: ...
+
+    def append(self, stream: str, number: int, event: Event) -> Entry:
+        """On disk when this returns. `number` must be the stream's length, so that two writers cannot both succeed."""
+        ...
+
+    def streams(self) -> tuple[str, ...]:
+        """Every stream in the order of its first entry."""
+        ...
+
+
+class Landing(Value, frozen=True, kw_only=True):
+    landed: bool
+    note: str = ""
+
+
+class Workspace(Protocol):
+    """Autopilot's own repository, agents' clones, disposable checkouts, landing. `files` are laid over a tree."""
+
+    def clone(self, commit: str, files: Mapping[str, str]) -> str:
+        """The folder an agent works in: `commit`, clean, with `.planning/` replaced by `files`."""
+        ...
+
+    def seal(self, folder: str, base: str, message: str) -> Change:
+        """Commit durably what changed in the folder on top of `base`; `.planning` and `.autopilot` are left out."""
+        ...
+
+    def sealed(self, base: str, step: str) -> Change | None:
+        """The commit an earlier, cut-off try of the step already made on `base`, found by its trailer."""
+        ...
+
+    def keep_interrupted(self, folder: str, base: str, step: str) -> str | None:
+        """Keep half-done work under `refs/autopilot/interrupted/`; the ref's name, or None when there is none."""
+        ...
+
+    def planning_changes(self, folder: str, files: Mapping[str, str]) -> dict[str, str | None]:
+        """What the agent wrote below `.planning/` against what was laid there; None for a file it removed."""
+        ...
+
+    def checkout(self, commit: str, files: Mapping[str, str]) -> AbstractContextManager[str]:
+        """A separate, disposable checkout; gone afterwards."""
+        ...
+
+    def change(self, base: str, commit: str) -> Change: ...
+
+    def diff(self, base: str, commit: str) -> str: ...
+
+    def revert(self, commit: str, base: str, message: str) -> str:
+        """A commit on top of `commit` that brings the tree of `base` back; history is kept."""
+        ...
+
+    def branch(self, name: str, commit: str) -> str:
+        """Point a branch of the user's repository at the commit; a taken name gets a suffix. The name used."""
+        ...
+
+    def land(self, commit: str) -> Landing:
+        """Fast-forward the user's branch if that is possible without touching anything of theirs."""
+        ...
+
+
+class FactMaker(Protocol):
+    """Runs commands on disposable checkouts and writes down what happened."""
+
+    def check(self, commit: str, criteria: Sequence[Criterion]) -> tuple[CommandRun, ...]:
+        """One fact a runnable criterion; behavioural ones and those without a command are left out."""
+        ...
+
+    def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
+
+    def tree(self, commit: str) -> str: ...
+
+
+class Planning(Protocol):
+    """Planning text to values."""
+
+    def plan(self, text: str, tests: Mapping[str, str]) -> Plan:
+        """Raises `ConfigInvalid` for what cannot be read as a plan with at least one task."""
+        ...
+
+    def problems(self, plan: Plan, record: PhaseRecord) -> tuple[Finding, ...]:
+        """The mechanical part of plan-check."""
+        ...
+
+
+class Asker(Protocol):
+    """Puts one question to an agent and returns its answer as the wanted type, repaired once if need be."""
+
+    def __call__(self, role: Role, prompt: str, answer: type[A], *, folder: str, task: Task | None = None) -> A:
+        """Raises `NoAnswer`. An answer already in the journal is taken from there: nothing is asked twice."""
+        ...
+
+
+class Files(Protocol):
+    """The planning files a role may see, as path (relative to the workspace) to text."""
+
+    def __call__(self, role: Role, record: PhaseRecord) -> dict[str, str]: ...
+
+
+Listener = Callable[[str, Entry], None]
+"""Told of every entry right after it is on disk: the stream and the entry. Listeners show; they never decide."""
+
+
+class Clock(Protocol):
+    def now(self) -> str:
+        """UTC, ISO 8601 with milliseconds and a Z."""
+        ...
+
+    def monotonic(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Everything outside the process, handed to a step. No globals, no context variables."""
+
+    ask: Asker
+    workspace: Workspace
+    facts: FactMaker
+    planning: Planning
+    files: Files
+    clock: Clock
+    step: str
+
+
+class Step(Protocol):
+    def __call__(self, record: PhaseRecord, tools: Tools) -> StepResult: ...
+
+
+def schema_of(answer: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of an answer, derived from its type."""
+    return msgspec.json.schema(answer)

@@ -1,0 +1,34 @@
+"""What the command line asks of the program, and what it gets back."""
+
+from typing import Literal
+
+from autopilot.domain.value import Value
+
+
+class RunRequest(Value, frozen=True, kw_only=True):
+    """`phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume."""
+
+    folder: str
+    phases: str = ""
+    agent: str = "auto"
+    reviewer: str | None = None
+    model: str | None = None
+    lenient: bool = False
+    sandbox: Literal["auto", "none"] = "auto"
+
+
+class PhaseEnd(Value, frozen=True, kw_only=True):
+    status: str
+    score: float | None = None
+    reason: str = ""
+
+
+class RunEnd(Value, frozen=True, kw_only=True):
+    """The last line of `run --json`."""
+
+    run: str
+    exit: int
+    reason: str
+    phases: dict[str, PhaseEnd] = {}
+    usd: float | None = None
+    tokens: int | None = None

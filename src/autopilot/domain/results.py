@@ -1,0 +1,147 @@
+"""What each step hands to the next. One class a step; the list below is the whole hand-over."""
+
+from typing import Literal
+
+from autopilot.domain.answers import (
+    DivergenceOpinion,
+    FixClaim,
+    JudgeOpinion,
+    PlanClaim,
+    PlanOpinion,
+    RateOpinion,
+    ResearchClaim,
+    TaskOpinion,
+    VerifyOpinion,
+    WorkClaim,
+)
+from autopilot.domain.evidence import CommandRun, Finding, Work
+from autopilot.domain.phase import Plan
+from autopilot.domain.value import Tagged
+
+
+class Preflighted(Tagged, frozen=True, kw_only=True):
+    """PREF-05."""
+
+    spec_hash_match: bool
+    working_tree_clean: bool
+    dependencies_met: bool
+    unresolved_debug: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def all_clear(self) -> bool:
+        return not self.issues
+
+
+class Triaged(Tagged, frozen=True, kw_only=True):
+    """TRGE-05: what already holds on the tree, and so which way to go."""
+
+    routing: Literal["full_pipeline", "verify_only"]
+    source: Literal["plan", "roadmap", "none"]
+    checks: tuple[CommandRun, ...] = ()
+    note: str = ""
+
+    @property
+    def pass_ratio(self) -> float:
+        return sum(c.passed for c in self.checks) / len(self.checks) if self.checks else 0.0
+
+
+class Researched(Tagged, frozen=True, kw_only=True):
+    claim: ResearchClaim
+    text: str = ""
+
+
+class Planned(Tagged, frozen=True, kw_only=True):
+    """The plan as parsed from PLAN.md; None with `problem` when it could not be read."""
+
+    plan: Plan | None
+    problem: str = ""
+    claim: PlanClaim = PlanClaim()
+
+
+class PlanChecked(Tagged, frozen=True, kw_only=True):
+    """Our own findings about the plan first; the checker is asked only when there are no blockers among them."""
+
+    plan: Plan
+    findings: tuple[Finding, ...] = ()
+    opinion: PlanOpinion | None = None
+
+
+class Executed(Tagged, frozen=True, kw_only=True):
+    work: Work
+    claim: WorkClaim = WorkClaim()
+
+
+class Fixed(Tagged, frozen=True, kw_only=True):
+    """One debugging attempt at one task."""
+
+    work: Work
+    claim: FixClaim = FixClaim()
+
+
+class MiniVerified(Tagged, frozen=True, kw_only=True):
+    task: str
+    opinion: TaskOpinion
+
+
+class Verified(Tagged, frozen=True, kw_only=True):
+    """Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it."""
+
+    commit: str
+    tree: str
+    checks: tuple[CommandRun, ...] = ()
+    gates: tuple[CommandRun, ...] = ()
+    old_failures: tuple[str, ...] = ()
+    opinion: VerifyOpinion | None = None
+    seconds: float = 0.0
+
+
+class Judged(Tagged, frozen=True, kw_only=True):
+    opinion: JudgeOpinion
+
+
+class Compared(Tagged, frozen=True, kw_only=True):
+    """The judge again, now beside the verifier's report."""
+
+    opinion: DivergenceOpinion
+
+
+class Rated(Tagged, frozen=True, kw_only=True):
+    """`score` is ours: the mean of the scorecard, floored, never above what the rater said or the facts allow."""
+
+    opinion: RateOpinion
+    score: float
+
+
+class Debugged(Tagged, frozen=True, kw_only=True):
+    """One debugging attempt at the phase as a whole."""
+
+    work: Work
+    claim: FixClaim = FixClaim()
+
+
+class Unanswered(Tagged, frozen=True, kw_only=True):
+    """An agent was asked and gave no usable answer, also not after one repair."""
+
+    role: str
+    outcome: str
+    detail: str
+
+
+StepResult = (
+    Preflighted
+    | Triaged
+    | Researched
+    | Planned
+    | PlanChecked
+    | Executed
+    | MiniVerified
+    | Fixed
+    | Verified
+    | Judged
+    | Compared
+    | Rated
+    | Debugged
+    | Unanswered
+)

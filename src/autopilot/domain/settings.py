@@ -1,0 +1,46 @@
+"""What a run was started with. Stored in its first event, so a resumed run goes by the same settings."""
+
+from typing import Literal
+
+from autopilot.domain.value import Value
+
+
+class Commands(Value, frozen=True, kw_only=True):
+    """The project's own commands. None: not configured, so its gate is skipped, never failed."""
+
+    compile: str | None = None
+    lint: str | None = None
+    test: str | None = None
+    build: str | None = None
+
+    def configured(self) -> tuple[tuple[str, str], ...]:
+        pairs = (("compile", self.compile), ("lint", self.lint), ("test", self.test), ("build", self.build))
+        return tuple((name, command) for name, command in pairs if command)
+
+
+class Limits(Value, frozen=True, kw_only=True):
+    """Every bound of the pipeline in one place."""
+
+    agent_seconds: int = 3600
+    command_seconds: int = 60
+    gate_seconds: int = 600
+    plan_checks: int = 3
+    task_fixes: int = 2
+    debug_attempts: int = 3
+    replans: int = 1
+    remediation_cycles: int = 2
+    unanswered: int = 2
+    steps_per_phase: int = 200
+    min_verification_seconds: float = 120
+
+
+class Settings(Value, frozen=True, kw_only=True):
+    agent: str
+    reviewer: str | None = None
+    model: str | None = None
+    lenient: bool = False
+    pass_threshold: float = 9.0
+    research: bool = True
+    commands: Commands = Commands()
+    limits: Limits = Limits()
+    sandbox: Literal["auto", "none"] = "auto"

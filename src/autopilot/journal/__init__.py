@@ -1,0 +1,1 @@
+"""What happened, append-only, on disk; its codec, its migrations, and state.json computed from it."""

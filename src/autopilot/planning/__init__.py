@@ -1,0 +1,1 @@
+"""Roadmap, requirements, plans and config: text to values and back."""

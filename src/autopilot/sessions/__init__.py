@@ -1,0 +1,1 @@
+"""The session loop: one complete run after another, stopping itself when work runs out."""

@@ -1,0 +1,1 @@
+"""One module a step, its prompt beside it: `run(record, tools)` returns the step's one result type."""

@@ -1,0 +1,1 @@
+"""Pictures computed from the journal. They read; they never decide or write."""

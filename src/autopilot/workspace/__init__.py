@@ -1,0 +1,1 @@
+"""Clones the agents work in, our own git repository, disposable checkouts, landing."""
