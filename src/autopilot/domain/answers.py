@@ -74,7 +74,7 @@ class WorkClaim(Claim, frozen=True, kw_only=True):
 class FixClaim(Claim, frozen=True, kw_only=True):
     """DBG-03: what a debugger says it did."""
 
-    fixed: bool = False
+    fixed: bool | None = None
     changes: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     remaining_issues: tuple[str, ...] = ()

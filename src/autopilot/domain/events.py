@@ -1,11 +1,11 @@
 """
 Everything the journal can say. Past tense: each is written when, and only when, it has happened.
 
-A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own, `<run>/<phase>` for the first
-and `<run>/<phase>~<cycle>` for a remediation.
+A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own: `<run>/<phase>` for the first,
+`<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.evidence import Usage
@@ -24,19 +24,25 @@ class Spec(Value, frozen=True, kw_only=True):
 
 
 class Brief(Value, frozen=True, kw_only=True):
-    """All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content."""
+    """
+    All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content.
+
+    `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation.
+    """
 
     phase: Phase
     dir: str
     base: str
     position: int
     total: int
+    number: int = 0
     cycle: int = 0
     feedback: tuple[str, ...] = ()
     plan: Plan | None = None
     skip_research: bool = False
     pass_threshold: float = 9.0
     requirements: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
     earlier: dict[str, int] = {}
 
 
@@ -56,7 +62,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
 
     phase: str
-    status: str
+    status: Literal["completed", "failed", "needs_human_verification"]
     reason: str
     commit: str
     alignment_score: float | None = None
@@ -79,21 +85,28 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
 
 
 class RunStarted(Tagged, frozen=True, kw_only=True):
+    """`folders` and `requirements` are by phase id; `completed` are the phases done before this run."""
+
     run: str
     root: str
     branch: str | None
     base: str
-    planning: str | None
     spec: Spec
     roadmap: str
     phases: tuple[Phase, ...]
     targets: tuple[str, ...]
     settings: Settings
+    folders: dict[str, str] = {}
+    requirements: dict[str, tuple[str, ...]] = {}
+    completed: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
+    """`retry` names the phases that had failed or were blocked and get one more chance (RSM-03)."""
+
     pid: int
     spec: Spec
+    retry: tuple[str, ...] = ()
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):
@@ -112,6 +125,7 @@ class PhaseSkipped(Tagged, frozen=True, kw_only=True):
     phase: str
     reason: str
     blocking_phase: str | None = None
+    original_run_timestamp: str | None = None
 
 
 class LandingStarted(Tagged, frozen=True, kw_only=True):
@@ -174,8 +188,11 @@ class AgentStarted(Tagged, frozen=True, kw_only=True):
 
 
 class AgentAnswered(Tagged, frozen=True, kw_only=True):
+    """`wrote` are planning files the role may write, `touched` those it changed though it may not."""
+
     call: str
     role: Role
+    task: str | None = None
     outcome: Outcome
     answer: str | None
     text: str
@@ -183,6 +200,8 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     commands: tuple[str, ...]
     seconds: float
     resets_at: str | None = None
+    wrote: dict[str, str] = {}
+    touched: tuple[str, ...] = ()
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):
@@ -233,5 +252,5 @@ class Entry(Value, frozen=True, kw_only=True):
     event: Event
 
 
-def stream_of(run: str, phase: str, cycle: int) -> str:
-    return f"{run}/{phase}" if cycle == 0 else f"{run}/{phase}~{cycle}"
+def stream_of(run: str, phase: str, number: int) -> str:
+    return f"{run}/{phase}" if number == 0 else f"{run}/{phase}~{number}"

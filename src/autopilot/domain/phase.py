@@ -110,3 +110,9 @@ class Roadmap(Value, frozen=True, kw_only=True):
     path: str
     phases: tuple[Phase, ...]
     notes: tuple[Note, ...] = ()
+
+
+def padded(phase_id: str) -> str:
+    """`3` as it stands in commit messages and plan names: `03`; `2.1` is `02.1`."""
+    first, dot, rest = phase_id.partition(".")
+    return f"{first:0>2}{dot}{rest}"

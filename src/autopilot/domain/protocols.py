@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -86,6 +86,17 @@ class Landing(Value, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Taken(Value, frozen=True, kw_only=True):
+    """
+    What an agent left below `.planning/` against what was laid there: path to text, None for a file it removed.
+
+    `refused` names, with the reason, what was not read: links, pipes, devices, files too big or with a second name.
+    """
+
+    changes: dict[str, str | None] = {}
+    refused: tuple[str, ...] = ()
+
+
 class Workspace(Protocol):
     """Autopilot's own repository, agents' clones, disposable checkouts, landing. `files` are laid over a tree."""
 
@@ -97,6 +108,14 @@ class Workspace(Protocol):
         """Commit durably what changed in the folder on top of `base`; `.planning` and `.autopilot` are left out."""
         ...
 
+    def reopen(self) -> str | None:
+        """
+        The agent's folder as it was left, nothing reset: for a step cut off after its agent had answered.
+
+        None when it is no longer there as a whole (a cleared cache): then the agent must be asked again.
+        """
+        ...
+
     def sealed(self, base: str, step: str) -> Change | None:
         """The commit an earlier, cut-off try of the step already made on `base`, found by its trailer."""
         ...
@@ -105,8 +124,8 @@ class Workspace(Protocol):
         """Keep half-done work under `refs/autopilot/interrupted/`; the ref's name, or None when there is none."""
         ...
 
-    def planning_changes(self, folder: str, files: Mapping[str, str]) -> dict[str, str | None]:
-        """What the agent wrote below `.planning/` against what was laid there; None for a file it removed."""
+    def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
+        """What the agent did below `.planning/` of the folder, read without following anything out of it."""
         ...
 
     def checkout(self, commit: str, files: Mapping[str, str]) -> AbstractContextManager[str]:
@@ -114,6 +133,30 @@ class Workspace(Protocol):
         ...
 
     def change(self, base: str, commit: str) -> Change: ...
+
+    def tree(self, commit: str) -> str:
+        """The git tree of the commit without `.planning` and `.autopilot`: what a fact is about."""
+        ...
+
+    def file_sha256(self, path: str) -> str | None:
+        """The hash of a file as it is in the user's checkout now; None when it is not there."""
+        ...
+
+    def dirty(self) -> tuple[str, ...]:
+        """What is uncommitted in the user's checkout, `.planning` and `.autopilot` left out."""
+        ...
+
+    def planning_files(self) -> dict[str, str]:
+        """The user's planning files as they were when the run started."""
+        ...
+
+    def commit_planning(self, commit: str, files: Mapping[str, str], message: str) -> str:
+        """Where `.planning` is tracked, a commit of the files on top of `commit`; otherwise `commit` itself."""
+        ...
+
+    def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
+        """Write artifacts into the user's `.planning/`; a file changed meanwhile is left, ours goes beside it."""
+        ...
 
     def diff(self, base: str, commit: str) -> str: ...
 
@@ -133,8 +176,8 @@ class Workspace(Protocol):
 class FactMaker(Protocol):
     """Runs commands on disposable checkouts and writes down what happened."""
 
-    def check(self, commit: str, criteria: Sequence[Criterion]) -> tuple[CommandRun, ...]:
-        """One fact a runnable criterion; behavioural ones and those without a command are left out."""
+    def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+        """One fact a runnable criterion, with `files` laid over the checkout; the others are left out."""
         ...
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
@@ -154,18 +197,47 @@ class Planning(Protocol):
         ...
 
 
-class Asker(Protocol):
-    """Puts one question to an agent and returns its answer as the wanted type, repaired once if need be."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Generic[A]):
+    """What a step wants of an agent: who is asked, in which words, and the type of the answer."""
 
-    def __call__(self, role: Role, prompt: str, answer: type[A], *, folder: str, task: Task | None = None) -> A:
-        """Raises `NoAnswer`. An answer already in the journal is taken from there: nothing is asked twice."""
+    role: Role
+    prompt: str
+    answer: type[A]
+    task: Task | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Generic[A]):
+    """`wrote` holds the planning files the role may write (path to text), as the agent left them."""
+
+    value: A
+    wrote: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worked(Generic[A]):
+    """A claim, and beside it what really changed."""
+
+    value: A
+    change: Change
+    findings: tuple[Finding, ...]
+
+
+class Asking(Protocol):
+    """
+    Puts questions to agents. An answer already in the journal is taken from there: nothing is asked twice.
+
+    Both raise `NoAnswer` when no usable answer came, also not after one repair.
+    """
+
+    def ask(self, question: Question[A]) -> Answered[A]:
+        """Ask on a disposable checkout of the work so far, showing only the planning files the role may see."""
         ...
 
-
-class Files(Protocol):
-    """The planning files a role may see, as path (relative to the workspace) to text."""
-
-    def __call__(self, role: Role, record: PhaseRecord) -> dict[str, str]: ...
+    def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
+        """Have an agent change the work so far in its clone, and commit the whole as one commit on top of `onto`."""
+        ...
 
 
 Listener = Callable[[str, Entry], None]
@@ -184,13 +256,11 @@ class Clock(Protocol):
 class Tools:
     """Everything outside the process, handed to a step. No globals, no context variables."""
 
-    ask: Asker
+    agents: Asking
     workspace: Workspace
     facts: FactMaker
     planning: Planning
-    files: Files
     clock: Clock
-    step: str
 
 
 class Step(Protocol):

@@ -10,11 +10,14 @@ from autopilot.domain.events import (
     Event,
     PhaseFinished,
     PhaseLanded,
+    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
+    RunResumed,
     RunStarted,
     RunStopped,
+    Spec,
     StepFinished,
     StepStarted,
 )
@@ -114,6 +117,16 @@ def remediation_task(brief: Brief) -> Task:
     )
 
 
+class PassEnd(Value, frozen=True, kw_only=True):
+    """A finished pass and what the run knew before it."""
+
+    outcome: PhaseOutcome
+    cycle: int
+    cycles_limit: int
+    threshold: float
+    completed_before: bool
+
+
 class RunRecord(Value, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] = ()
 
@@ -124,11 +137,31 @@ class RunRecord(Value, frozen=True, kw_only=True):
     def start(self) -> RunStarted:
         return next(self.of(RunStarted))
 
+    @property
+    def spec(self) -> Spec:
+        """AMB-23: the specification as it was locked last, at the start or at a resume."""
+        return next((resumed.spec for resumed in reversed(tuple(self.of(RunResumed)))), self.start.spec)
+
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
+        """Every finished pass of the phase."""
         return tuple(f for f in self.of(PhaseFinished) if f.outcome.phase == phase)
 
+    def retried(self, phase: str) -> bool:
+        """Whether the phase got another chance after it had failed."""
+        return any(phase in resumed.retry for resumed in self.of(RunResumed))
+
+    def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
+        """The passes that count: all of them, or those since the phase got another chance."""
+        return tuple(f for f in self._since_retry(phase) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
+
     def skipped(self, phase: str) -> PhaseSkipped | None:
-        return next((s for s in self.of(PhaseSkipped) if s.phase == phase), None)
+        skips = (s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped))
+        return next((s for s in skips if s.phase == phase), None)
+
+    def _since_retry(self, phase: str) -> tuple[Event, ...]:
+        events = tuple(entry.event for entry in self.entries)
+        chances = [i for i, e in enumerate(events) if isinstance(e, RunResumed) and phase in e.retry]
+        return events[chances[-1] + 1 :] if chances else events
 
     def landed(self, phase: str) -> PhaseLanded | None:
         return next((p for p in self.of(PhaseLanded) if p.phase == phase), None)

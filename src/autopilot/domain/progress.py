@@ -1,0 +1,146 @@
+"""How far a pass has come: what its entries say about tasks, fixes, debug rounds and re-plans. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from autopilot.domain.events import StepFinished
+from autopilot.domain.evidence import CommandRun
+from autopilot.domain.phase import Task
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned, Rated
+from autopilot.domain.verdict import Advance, Retry
+
+
+def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
+    """What happened under the plan now in force."""
+    steps = record.finished
+    accepted = [i for i, s in enumerate(steps) if isinstance(s.result, PlanChecked) and isinstance(s.verdict, Advance)]
+    return steps[accepted[-1] + 1 :] if accepted else steps
+
+
+def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:
+    sent_back = [i for i, s in enumerate(record.finished) if _replanned(s)]
+    return record.finished[sent_back[-1] + 1 :] if sent_back else record.finished
+
+
+def _replanned(step: StepFinished) -> bool:
+    return isinstance(step.result, Rated) and isinstance(step.verdict, Retry)
+
+
+def replans(record: PhaseRecord) -> int:
+    return sum(_replanned(s) for s in record.finished)
+
+
+def debugs(record: PhaseRecord) -> int:
+    return sum(isinstance(s.result, Debugged) for s in record.finished)
+
+
+def debugs_left(record: PhaseRecord) -> int:
+    """AMB-32: three debug attempts in all, and after a re-plan only one."""
+    limits = record.start.settings.limits
+    left = limits.debug_attempts - debugs(record)
+    since = sum(isinstance(s.result, Debugged) for s in since_replan(record))
+    return min(left, 1 - since) if replans(record) else left
+
+
+def plan_rounds(record: PhaseRecord) -> int:
+    """How often a plan was proposed and looked at since the start or the last re-plan."""
+    steps = since_replan(record)
+    unreadable = sum(isinstance(s.result, Planned) and s.result.plan is None for s in steps)
+    return unreadable + sum(isinstance(s.result, PlanChecked) for s in steps)
+
+
+def fixes_of(record: PhaseRecord, task: str) -> int:
+    return sum(isinstance(s.result, Fixed) and s.result.work.task == task for s in since_plan(record))
+
+
+def reviews_of(record: PhaseRecord, task: str) -> int:
+    """Reviews of the task as it stands: those since it was last worked on."""
+    count = 0
+    for step in since_plan(record):
+        match step.result:
+            case Executed(work=work) | Fixed(work=work) if work.task == task:
+                count = 0
+            case MiniVerified(task=reviewed) if reviewed == task:
+                count += 1
+            case _:
+                pass
+    return count
+
+
+def task_states(record: PhaseRecord) -> dict[str, str]:
+    """Each task that is over: `verified`, or `failed` and set aside."""
+    states: dict[str, str] = {}
+    for step in since_plan(record):
+        if not isinstance(step.verdict, Advance):
+            continue
+        match step.result:
+            case Executed(work=work) | Fixed(work=work) if step.verdict.to != "mini_verify":
+                states[work.task] = "failed"
+            case MiniVerified(task=task):
+                states[task] = "failed" if step.verdict.because else "verified"
+            case _:
+                pass
+    return states
+
+
+def failed_tasks(record: PhaseRecord) -> tuple[str, ...]:
+    return tuple(task for task, state in task_states(record).items() if state == "failed")
+
+
+def auto_tasks(record: PhaseRecord) -> tuple[Task, ...]:
+    return tuple(task for task in record.tasks if task.type == "auto")
+
+
+def waiting_task(record: PhaseRecord) -> Task:
+    """The next task to execute."""
+    tried = {s.result.work.task for s in since_plan(record) if isinstance(s.result, Executed)}
+    return next(task for task in auto_tasks(record) if task.id not in tried)
+
+
+def current_task(record: PhaseRecord) -> Task:
+    """The task last worked on: what a fix or a review is about."""
+    for step in reversed(since_plan(record)):
+        if isinstance(step.result, Executed | Fixed):
+            wanted = step.result.work.task
+            return next(task for task in record.tasks if task.id == wanted)
+    raise LookupError(f"no task worked on yet in phase {record.phase.id!r}")
+
+
+def task_base(record: PhaseRecord, task: str) -> str:
+    """The commit the task's first try started from: what a failed task goes back to."""
+    for step in since_plan(record):
+        if isinstance(step.result, Executed) and step.result.work.task == task:
+            return step.result.work.change.base
+    return record.commit
+
+
+def next_stop(record: PhaseRecord, after: str) -> str:
+    """Where to go when the task is over: the next task, or on to verification."""
+    tried = {s.result.work.task for s in since_plan(record) if isinstance(s.result, Executed)} | {after}
+    return "execute" if any(task.id not in tried for task in auto_tasks(record)) else "verify"
+
+
+def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
+    """
+    Tasks of which nothing shows that they were done: no criterion failed before the task and passes now.
+
+    Only for a plan made in this run; what the user planned before may already be there.
+    """
+    if record.brief.cycle or record.plan is None or record.plan.existed_before:
+        return ()
+    holds = set(passing)
+    first_tries = {
+        s.result.work.task: s.result.work for s in reversed(since_plan(record)) if isinstance(s.result, Executed)
+    }
+    return tuple(
+        task.id
+        for task in auto_tasks(record)
+        if task.id not in first_tries
+        or not any(not run.passed and run.check in holds for run in first_tries[task.id].before)
+    )
+
+
+def new_failures(before: Sequence[CommandRun], after: Sequence[CommandRun]) -> tuple[CommandRun, ...]:
+    """Gates that fail now and did not fail before: an old failure does not block, a new one does."""
+    failed_before = {run.check for run in before if not run.passed}
+    return tuple(run for run in after if not run.passed and run.check not in failed_before)

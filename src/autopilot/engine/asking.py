@@ -1,0 +1,212 @@
+"""One step's questions to agents, such that a crash at any instant asks nothing twice and loses no work."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import TypeVar
+
+import msgspec
+
+from autopilot.domain.agent import Call, PhaseRef, Reply, TaskRef
+from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
+from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
+from autopilot.domain.evidence import Finding
+from autopilot.domain.protocols import Answered, Question, Worked, schema_of
+from autopilot.domain.record import PhaseRecord
+from autopilot.engine.hands import Hands
+from autopilot.engine.streams import Streams
+from autopilot.engine.visible import visible, writable
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+REPAIR = (
+    "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
+)
+
+
+class StepAgents:
+    """Implements `Asking` for one execution of one step. `resumed`: an earlier process began it and did not finish."""
+
+    def __init__(self, hands: Hands, streams: Streams, record: PhaseRecord, *, stream: str, resumed: bool) -> None:
+        assert record.open_step is not None
+        self._hands, self._streams, self._record = hands, streams, record
+        self._stream, self._resumed = stream, resumed
+        self._started: StepStarted = record.open_step
+        self._snapshot = hands.workspace.planning_files()
+        self._heed_journal = True
+
+    @property
+    def step_id(self) -> str:
+        """`<run>/<phase>/<step>/<n>`: the same for every try at this execution of the step."""
+        return f"{self._record.start.run}/{self._record.phase.id}/{self._started.step}/{self._started.n}"
+
+    def ask(self, question: Question[A]) -> Answered[A]:
+        files = visible(question.role, self._record, self._snapshot)
+        with ExitStack() as stack:
+            checkout = self._hands.workspace.checkout(self._record.commit, files)
+            opened: list[str] = []
+
+            def folder() -> str:
+                if not opened:
+                    opened.append(stack.enter_context(checkout))
+                return opened[0]
+
+            value, events = self._settle(question, folder, files)
+        wrote = {path: text for event in events for path, text in event.wrote.items()}
+        return Answered(value=value, wrote=wrote)
+
+    def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
+        workspace = self._hands.workspace
+        files = visible(question.role, self._record, self._snapshot)
+        change = workspace.sealed(onto, self.step_id) if self._resumed else None
+        folder = "" if change else self._workplace(files)
+        try:
+            value, events = self._settle(question, lambda: folder, files)
+        except NoAnswer:
+            if folder:
+                workspace.keep_interrupted(folder, onto, self.step_id)
+            raise
+        if change is None:
+            trailers = f"Autopilot-Run: {self._record.start.run}\nAutopilot-Step: {self.step_id}"
+            change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
+        touched = sorted({path for event in events for path in event.touched})
+        return Worked(value=value, change=change, findings=tuple(_touched(path) for path in touched))
+
+    def _workplace(self, files: Mapping[str, str]) -> str:
+        """
+        The agent's folder. After a crash that came behind the answer it is taken as it is: the work is whole.
+
+        Not so after a reboot, when files may be torn: then, as in any other crash, what is there is kept aside.
+        """
+        workspace = self._hands.workspace
+        if self._resumed:
+            folder = workspace.reopen()
+            if folder and self._same_boot() and self._heard(self.step_id):
+                return folder
+            if folder:
+                workspace.keep_interrupted(folder, self._record.commit, self.step_id)
+            self._heed_journal = False
+        return workspace.clone(self._record.commit, files)
+
+    def _same_boot(self) -> bool:
+        return bool(self._hands.boot) and self._started.boot == self._hands.boot
+
+    def _heard(self, call: str) -> AgentAnswered | None:
+        return self._record.answered(call) if self._heed_journal else None
+
+    def _settle(
+        self, question: Question[A], folder: Callable[[], str], files: Mapping[str, str]
+    ) -> tuple[A, tuple[AgentAnswered, ...]]:
+        """The answer as its type; one repair if it does not fit."""
+        heard: tuple[AgentAnswered, ...] = ()
+        prompt, problem = question.prompt, ""
+        for call_id in (self.step_id, f"{self.step_id}.2"):
+            event = self._heard(call_id)
+            if event is None:
+                call = _call(question, self._record, call_id, folder())
+                event = self._put(msgspec.structs.replace(call, prompt=prompt), files)
+            heard = (*heard, event)
+            value, problem = _value(event, question.answer)
+            if value is not None:
+                return value, heard
+            prompt = REPAIR.format(problem=problem) + question.prompt
+        raise NoAnswer("bad_output", problem)
+
+    def _put(self, call: Call, files: Mapping[str, str]) -> AgentAnswered:
+        """Ask, and have the answer on disk before anybody looks at it."""
+        hands = self._hands
+
+        def started(pid: int) -> None:
+            event = AgentStarted(call=call.id, role=call.role, pid=pid, birth=hands.birth(pid))
+            self._streams.append(self._stream, event)
+
+        began = hands.clock.monotonic()
+        reply = hands.agent_for(call.role).call(call, started)
+        seconds = round(hands.clock.monotonic() - began, 3)
+        taken = hands.workspace.planning_changes(call.folder, files)
+        event = _answered(call, reply, seconds)
+        event = msgspec.structs.replace(
+            event,
+            wrote={p: t for p, t in taken.changes.items() if t is not None and writable(call.role, self._record, p)},
+            touched=(*sorted(p for p in taken.changes if not writable(call.role, self._record, p)), *taken.refused),
+        )
+        self._streams.append(self._stream, event)
+        return event
+
+
+def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str) -> Call:
+    task, settings = question.task, record.start.settings
+    return Call(
+        id=call_id,
+        role=question.role,
+        prompt=question.prompt,
+        answer_schema=schema_of(question.answer),
+        phase=PhaseRef(id=record.phase.id, name=record.phase.name, type=record.phase.type, dir=record.brief.dir),
+        task=TaskRef(id=task.id, title=task.title, files=task.files) if task else None,
+        attempt=attempt(record, question.role, task.id if task else None, call_id),
+        model=settings.model,
+        seconds=settings.limits.agent_seconds,
+        folder=folder,
+    )
+
+
+def attempt(record: PhaseRecord, role: str, task: str | None, call_id: str) -> int:
+    """How often the role was put to the task before this call, repairs not counted, plus one."""
+    key = attempt_key(role, task)
+    before = {
+        event.call
+        for entry in record.entries
+        if isinstance(event := entry.event, AgentAnswered) and attempt_key(event.role, event.task) == key
+    }
+    own = {call_id, call_id.removesuffix(".2")}
+    return record.brief.earlier.get(key, 0) + sum(not c.endswith(".2") for c in before - own) + 1
+
+
+def attempt_key(role: str, task: str | None) -> str:
+    return f"{role}@{task or ''}"
+
+
+def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
+    return AgentAnswered(
+        call=call.id,
+        role=call.role,
+        task=call.task.id if call.task else None,
+        outcome=reply.outcome,
+        answer=reply.answer,
+        text=reply.text,
+        usage=reply.usage,
+        commands=reply.commands,
+        seconds=seconds,
+        resets_at=reply.resets_at,
+    )
+
+
+def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
+    """The typed answer, or why there is none. What no repair can mend is raised."""
+    if event.outcome == "usage_limited":
+        until = f" until {event.resets_at}" if event.resets_at else ""
+        raise UsageLimited(
+            f"the agent's usage limit is reached{until}",
+            why="no further call can be made now; everything done so far is kept",
+            do="run `autopilot resume` once the limit has reset",
+        )
+    if event.outcome == "auth":
+        raise AgentUnavailable(
+            f"the agent is not signed in: {event.text[-200:]}",
+            why="no call can be made without it; everything done so far is kept",
+            do="sign in, then run `autopilot resume`",
+        )
+    if event.outcome not in {"ok", "bad_output"}:
+        raise NoAnswer(event.outcome, event.text[-500:])
+    if event.answer is None:
+        return None, "there was no JSON object in it"
+    try:
+        return msgspec.json.decode(event.answer, type=answer, strict=False), ""
+    except msgspec.ValidationError as error:
+        return None, str(error)
+    except msgspec.DecodeError as error:
+        return None, f"it is no valid JSON: {error}"
+
+
+def _touched(path: str) -> Finding:
+    what = "changed by the agent, who may not; the change was left out"
+    return Finding(rule="planning-files", where=path, what=what, severity="warning")

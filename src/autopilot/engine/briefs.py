@@ -1,0 +1,81 @@
+"""What a pass starts from: SPWN-01, put together from the run's record and the planning files."""
+
+from collections import Counter
+
+from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.events import AgentAnswered, Brief, StepFinished
+from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.verdict import Stop
+from autopilot.engine.asking import attempt_key
+from autopilot.engine.hands import Hands
+from autopilot.engine.orchestrate import Spawn
+from autopilot.engine.outcome import feedback
+
+
+def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
+    """`passes` are the phase's earlier passes in this run."""
+    start, phase = run.start, spawn.phase
+    folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
+    return Brief(
+        phase=phase,
+        dir=folder,
+        base=spawn.base,
+        position=start.targets.index(phase.id) + 1,
+        total=len(start.targets),
+        number=len(passes),
+        cycle=spawn.cycle,
+        feedback=feedback(_completed(passes)) if spawn.cycle else (),
+        plan=_plan_in_force(passes) if spawn.cycle else existing_plan(folder, hands),
+        skip_research=not start.settings.research,
+        pass_threshold=start.settings.pass_threshold,
+        requirements=start.requirements.get(phase.id, ()),
+        unmet=unmet(phase, run),
+        earlier=dict(counted(passes)),
+    )
+
+
+def _completed(passes: tuple[PhaseRecord, ...]) -> PhaseRecord:
+    """The pass whose shortcomings are to be mended: the newest that was not given up."""
+    kept = (p for p in reversed(passes) if not (p.finished and isinstance(p.finished[-1].verdict, Stop)))
+    return next(kept, passes[-1])
+
+
+def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:
+    return next((p.plan for p in reversed(passes) if p.plan), None)
+
+
+def existing_plan(folder: str, hands: Hands) -> Plan | None:
+    """PRE-05: the plan the user brought, if it can be read; an unreadable one is planned anew."""
+    files = hands.workspace.planning_files()
+    text = files.get(f"{folder}/PLAN.md")
+    if text is None:
+        return None
+    prefix = f"{folder}/"
+    tests = {p.removeprefix(prefix): t for p, t in files.items() if p.startswith(f"{folder}/tests/")}
+    try:
+        plan = hands.planning.plan(text, tests)
+    except ConfigInvalid:
+        return None
+    return Plan(text=plan.text, tasks=plan.tasks, tests=plan.tests, sha256=plan.sha256, existed_before=True)
+
+
+def unmet(phase: Phase, run: RunRecord) -> tuple[str, ...]:
+    """PREF-03, AMB-27: dependencies neither done before this run nor done in it."""
+    known = {p.id for p in run.start.phases}
+    done = set(run.start.completed) | {t for t in run.start.targets if run.standing(t)}
+    return tuple(d for d in phase.depends_on if d in known and d not in done)
+
+
+def counted(passes: tuple[PhaseRecord, ...]) -> Counter[str]:
+    """How often each step ran and each role was asked in earlier passes, so that numbering goes on."""
+    counts: Counter[str] = Counter()
+    for entry in (e for p in passes for e in p.entries):
+        match entry.event:
+            case StepFinished(step=step):
+                counts[step] += 1
+            case AgentAnswered(call=call, role=role, task=task) if not call.endswith(".2"):
+                counts[attempt_key(role, task)] += 1
+            case _:
+                pass
+    return counts

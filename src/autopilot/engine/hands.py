@@ -1,0 +1,26 @@
+"""Everything the engine acts with, handed over by `app` once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autopilot.domain.agent import REVIEWERS, Role
+from autopilot.domain.protocols import Agent, Clock, FactMaker, Planning, Processes, Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """`boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids."""
+
+    agent: Agent
+    reviewer: Agent
+    workspace: Workspace
+    facts: FactMaker
+    planning: Planning
+    processes: Processes
+    clock: Clock
+    boot: str
+    nonce: Callable[[], str]
+    birth: Callable[[int], str]
+
+    def agent_for(self, role: Role) -> Agent:
+        return self.reviewer if role in REVIEWERS else self.agent

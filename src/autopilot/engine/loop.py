@@ -1,0 +1,93 @@
+"""The shell around the two decisions: the only code that runs phases and writes the run's stream."""
+
+from typing import assert_never
+
+from autopilot.domain.events import (
+    Brief,
+    LandingStarted,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseSkipped,
+    PhaseStarted,
+    RunFinished,
+)
+from autopilot.domain.phase import padded
+from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
+from autopilot.engine.briefs import brief_for
+from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.hands import Hands
+from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.outcome import outcome_of, rolled_back
+from autopilot.engine.perform import perform
+from autopilot.engine.streams import Streams
+from autopilot.pipeline import PHASE_GATE, artifacts
+
+
+def run_all(hands: Hands, streams: Streams) -> RunFinished:
+    """Drive the run to its end, from wherever its journal left off."""
+    while True:
+        run = streams.run()
+        match next_phase(run):
+            case Spawn() as spawn:
+                brief = brief_for(spawn, run, streams.passes(spawn.phase.id), hands)
+                streams.append_run(PhaseStarted(brief=brief))
+            case Continue(brief=brief):
+                streams.append_run(finish_pass(brief, run, hands, streams))
+            case Skip(phase=phase, reason=reason, blocking=blocking):
+                streams.append_run(PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking))
+            case Land() as landing:
+                streams.append_run(land(landing, run, hands, streams))
+            case End(status=status, exit_code=exit_code, reason=reason):
+                finished = RunFinished(status=status, exit_code=exit_code, reason=reason)
+                streams.append_run(finished)
+                return finished
+            case _ as never:
+                assert_never(never)
+
+
+def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord, Finish]:
+    """Run one pass to its end, from wherever its journal left off."""
+    record = streams.phase(brief)
+    while True:
+        move = next_move(record)
+        if isinstance(move, Finish):
+            return record, move
+        record = perform(move, record, hands, streams)
+
+
+def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
+    record, finish = run_phase(brief, hands, streams)
+    hands.workspace.write_planning(planning_files(record))
+    if rolled_back(record):
+        hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
+    outcome = outcome_of(record, finish)
+    before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
+    end = PassEnd(
+        outcome=outcome,
+        cycle=brief.cycle,
+        cycles_limit=0 if run.start.settings.lenient else run.start.settings.limits.remediation_cycles,
+        threshold=brief.pass_threshold,
+        completed_before=before,
+    )
+    return PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+
+
+def planning_files(record: PhaseRecord) -> dict[str, str]:
+    return {f"{record.brief.dir}/{name}": text for name, text in artifacts(record).items()}
+
+
+def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLanded:
+    """Every effect here can be repeated: cut off anywhere, the same landing is finished by the next process."""
+    last = run.entries[-1].event
+    if not isinstance(last, LandingStarted):
+        streams.append_run(LandingStarted(phase=move.phase, commit=move.commit))
+    step = f"{run.start.run}/{move.phase}/land"
+    message = (
+        f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
+        f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
+    )
+    files = {path: text for record in streams.passes(move.phase) for path, text in planning_files(record).items()}
+    sealed = hands.workspace.sealed(move.commit, step)
+    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files, message)
+    landing = hands.workspace.land(commit)
+    return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)

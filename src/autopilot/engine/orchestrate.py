@@ -1,0 +1,151 @@
+"""What happens next in a run: which phase to start, skip, land or remediate; from the run's record alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autopilot.domain.events import Brief, PhaseFinished, PhaseOutcome, RunFinished
+from autopilot.domain.phase import Phase
+from autopilot.domain.record import RunRecord
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """Start a pass: the first (`cycle` 0) or a remediation."""
+
+    phase: Phase
+    cycle: int
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the pass that is open."""
+
+    brief: Brief
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    phase: str
+    reason: str
+    blocking: str
+
+
+@dataclass(frozen=True, slots=True)
+class Land:
+    phase: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    status: str
+    exit_code: int
+    reason: str
+
+
+RunMove = Spawn | Continue | Skip | Land | End
+
+
+def next_phase(run: RunRecord) -> RunMove:
+    open_pass = run.open_phase
+    if open_pass is not None:
+        return Continue(open_pass)
+    waiting = False
+    for target in run.start.targets:
+        if run.skipped(target):
+            continue
+        passes = run.standing(target)
+        if not passes:
+            return _begin(run, phase_of(run, target))
+        waiting = waiting or isinstance(passes[-1].verdict, AskHuman)
+        move = _follow(run, target, passes[-1], waiting=waiting)
+        if move is not None:
+            return move
+    return _end(run)
+
+
+def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) -> RunMove | None:
+    """What a finished pass still asks for; None when the run can go on to the next target."""
+    match last.verdict:
+        case Retry():
+            outcome = best(run, target)
+            return Spawn(phase_of(run, target), last.cycle + 1, outcome.commit)
+        case Advance() if not waiting and not run.landed(target):
+            return Land(target, best(run, target).commit)
+        case Stop(because=because):
+            blocked = _next_blocked(run, target)
+            if blocked and not run.retried(target):
+                return End("failed", 10, f"phase {target} failed and others depend on it: {because}")
+            return Skip(blocked, f"blocked_by_phase_{target}", target) if blocked else None
+        case _:
+            return None
+
+
+def phase_of(run: RunRecord, phase: str) -> Phase:
+    return next(p for p in run.start.phases if p.id == phase)
+
+
+def best(run: RunRecord, phase: str) -> PhaseOutcome:
+    """AMB-37: the newest pass that completed; a failed remediation does not take away what stood before it."""
+    passes = run.standing(phase)
+    return next((p.outcome for p in reversed(passes) if p.outcome.status == "completed"), passes[-1].outcome)
+
+
+def line(run: RunRecord) -> str:
+    """The commit the next phase starts from: passed, force_incomplete and deferred phases are in it, failed are not."""
+    tip = run.start.base
+    for target in run.start.targets:
+        passes = run.standing(target)
+        if passes and isinstance(passes[-1].verdict, Advance | AskHuman):
+            landed = run.landed(target)
+            tip = landed.commit if landed else best(run, target).commit
+    return tip
+
+
+def _begin(run: RunRecord, phase: Phase) -> RunMove:
+    blocking = next((d for d in phase.depends_on if _failed(run, d)), None)
+    if blocking is not None:
+        return Skip(phase.id, f"blocked_by_phase_{blocking}", blocking)
+    return Spawn(phase, 0, line(run))
+
+
+def _failed(run: RunRecord, phase: str) -> bool:
+    passes = run.standing(phase)
+    return bool(run.skipped(phase)) or bool(passes and isinstance(passes[-1].verdict, Stop))
+
+
+def _next_blocked(run: RunRecord, failed: str) -> str | None:
+    """GATE-06: the next target that depends on the failed phase, directly or not, and has not been dealt with."""
+    lost = dependents(failed, run.start.phases)
+    return next((t for t in run.start.targets if t in lost and not run.standing(t) and not run.skipped(t)), None)
+
+
+def dependents(phase: str, phases: Iterable[Phase]) -> frozenset[str]:
+    """Every phase that needs this one, directly or through others."""
+    found: set[str] = set()
+    frontier = {phase}
+    while frontier:
+        frontier = {p.id for p in phases if frontier & set(p.depends_on)} - found
+        found |= frontier
+    return frozenset(found)
+
+
+def _end(run: RunRecord) -> End:
+    last = {t: passes[-1].verdict for t in run.start.targets if (passes := run.standing(t))}
+    failed = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
+    waiting = [t for t in run.start.targets if isinstance(last.get(t), AskHuman)]
+    if failed:
+        return End("failed", 10, f"failed or blocked: {', '.join(failed)}")
+    if waiting:
+        return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
+    return End("completed", 0, "every target phase passed")
+
+
+def second_chances(run: RunRecord) -> tuple[str, ...]:
+    """RSM-03: a failed run that is resumed retries what failed, and what was blocked by it."""
+    end = run.end
+    if not isinstance(end, RunFinished) or end.status != "failed":
+        return ()
+    return tuple(target for target in run.start.targets if _failed(run, target))

@@ -1,0 +1,134 @@
+"""How a pass ended, as the run sees it: computed from the record, never told by anybody."""
+
+from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
+from autopilot.domain.evidence import CommandRun
+from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import (
+    Compared,
+    Debugged,
+    Executed,
+    Fixed,
+    Judged,
+    PlanChecked,
+    Planned,
+    Rated,
+    Researched,
+    Triaged,
+    Verified,
+)
+from autopilot.domain.verdict import Advance, Stop
+from autopilot.engine.decide import Finish
+
+BANDS = (
+    (9.5, "excellence"), (8.0, "good"), (7.0, "acceptable"), (5.0, "significant_gaps"), (3.0, "major_failures"),
+)  # fmt: skip
+
+
+def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
+    """RET-01. What an agent claimed has no part in it."""
+    rated, verified, compared = record.find(Rated), record.find(Verified), record.find(Compared)
+    states, total = task_states(record), len(auto_tasks(record))
+    done = sum(state == "verified" for state in states.values())
+    return PhaseOutcome(
+        phase=record.phase.id,
+        status=finish.status,
+        reason=finish.reason,
+        commit=record.commit,
+        alignment_score=rated.score if rated else None,
+        tasks_completed=f"{done}/{total}",
+        tasks_failed=f"{len(failed_tasks(record))}/{total}",
+        commit_shas=commits(record),
+        automated_checks=automated(verified.gates if verified else (), verified.old_failures if verified else ()),
+        issues=issues(record, finish),
+        debug_attempts=debugs(record),
+        replan_attempts=replans(record),
+        recommendation=recommendation(finish, compared),
+        summary=f"{finish.status}: {finish.reason}",
+        verification_duration_seconds=verified.seconds if verified else 0.0,
+        unanchored=not any(c.command for c in record.phase.criteria),
+        rollback=finish.rollback,
+        pipeline_steps=digests(record),
+    )
+
+
+def recommendation(finish: Finish, compared: Compared | None) -> str:
+    if finish.status == "failed":
+        return "rollback" if compared and compared.opinion.recommendation == "rollback" else "halt"
+    return "proceed"
+
+
+def commits(record: PhaseRecord) -> tuple[str, ...]:
+    """The commits of this pass in the line, oldest first; work replaced by a fix or set aside is not among them."""
+    works = [s.result.work for s in record.finished if isinstance(s.result, Executed | Fixed | Debugged)]
+    newest = {work.task if not work.task.endswith("-debug") else work.change.commit: work for work in works}
+    failed = set(failed_tasks(record))
+    return tuple(w.change.commit for key, w in newest.items() if w.change.files and key not in failed)
+
+
+def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> dict[str, bool | str]:
+    checks: dict[str, bool | str] = {"compile": "n/a", "lint": "n/a", "test": "n/a", "build": "n/a"}
+    return checks | {run.check: run.passed or run.check in old_failures for run in gates}
+
+
+def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
+    failed = (f"task {task} FAILED" for task in failed_tasks(record))
+    stopped = (finish.reason,) if finish.status != "completed" else ()
+    touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
+    return (*failed, *stopped, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
+
+
+def feedback(record: PhaseRecord) -> tuple[str, ...]:
+    """CENF-01f: what a remediation is told, from scorecard, judge and verifier."""
+    rated, judged, compared = record.find(Rated), record.find(Judged), record.find(Compared)
+    threshold = record.brief.pass_threshold
+    rows = rated.opinion.scorecard if rated else ()
+    deductions = (f"{row.criterion}: {row.justification or row.evidence}" for row in rows if row.score < threshold)
+    concerns = (*(judged.opinion.concerns if judged else ()), *(compared.opinion.verifier_missed if compared else ()))
+    return tuple(dict.fromkeys((*deductions, *concerns)))
+
+
+def digests(record: PhaseRecord) -> dict[str, StepDigest]:
+    """RET-04, RET-05: one entry a step of the pipeline."""
+    asked = {e.event.call.split("/")[-2] for e in record.entries if isinstance(e.event, AgentAnswered)}
+    steps = ("preflight", "triage", "research", "plan", "plan_check", "execute", "verify", "judge", "rate")
+    return {step: _digest(record, step, agent_spawned=step in asked) for step in steps}
+
+
+def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDigest:
+    if not record.attempts(step):
+        return StepDigest(status="skipped")
+    status = _status(record, step)
+    checked, triaged, rated = record.find(PlanChecked), record.find(Triaged), record.find(Rated)
+    if step == "plan_check" and checked and checked.opinion:
+        return StepDigest(status=status, agent_spawned=agent_spawned, confidence=checked.opinion.confidence)
+    if step == "triage" and triaged:
+        return StepDigest(status=status, pass_ratio=round(triaged.pass_ratio, 2))
+    if step == "rate" and rated:
+        score = rated.score
+        return StepDigest(status=status, agent_spawned=agent_spawned, alignment_score=score, score_band=band(score))
+    return StepDigest(status=status, agent_spawned=agent_spawned)
+
+
+def _status(record: PhaseRecord, step: str) -> str:
+    last = next(s for s in reversed(record.finished) if s.step == step)
+    match last.result:
+        case Triaged(routing=routing):
+            return routing
+        case Executed():
+            return "partial" if failed_tasks(record) else "completed"
+        case Researched() | Planned():
+            return "completed"
+        case _:
+            return "pass" if isinstance(last.verdict, Advance) else "fail"
+
+
+def band(score: float) -> str:
+    """RATE-06."""
+    return next((name for least, name in BANDS if score >= least), "not_implemented")
+
+
+def rolled_back(record: PhaseRecord) -> bool:
+    """A pass that ended in a rollback and has commits to keep aside."""
+    last = record.finished[-1].verdict if record.finished else None
+    return isinstance(last, Stop) and record.commit != record.brief.base

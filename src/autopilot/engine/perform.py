@@ -1,0 +1,56 @@
+"""Perform one step: say so first, do it, judge it, write down what came of it."""
+
+import msgspec
+
+from autopilot.domain.errors import NoAnswer
+from autopilot.domain.events import Entry, StepFinished, StepStarted, stream_of
+from autopilot.domain.protocols import Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import StepResult, Unanswered
+from autopilot.domain.verdict import Advance
+from autopilot.engine.asking import StepAgents
+from autopilot.engine.decide import Run, tip
+from autopilot.engine.hands import Hands
+from autopilot.engine.streams import Streams
+from autopilot.pipeline import UNANSWERED
+
+
+def perform(move: Run, record: PhaseRecord, hands: Hands, streams: Streams) -> PhaseRecord:
+    """The step's end is on disk when this returns; cut off before, it is the same step that runs again."""
+    stream = stream_of(record.start.run, record.phase.id, record.brief.number)
+    resumed = record.open_step is not None
+    if not resumed:
+        streams.append(stream, started(move, record, hands))
+        record = streams.phase(record.brief)
+    began = hands.clock.monotonic()
+    agents = StepAgents(hands, streams, record, stream=stream, resumed=resumed)
+    result = attempt(move, record, hands, agents)
+    done = judged(move, record, result)
+    streams.append(stream, msgspec.structs.replace(done, seconds=round(hands.clock.monotonic() - began, 3)))
+    return streams.phase(record.brief)
+
+
+def started(move: Run, record: PhaseRecord, hands: Hands) -> StepStarted:
+    return StepStarted(step=move.stage.name, n=move.n, base=record.commit, nonce=hands.nonce(), boot=hands.boot)
+
+
+def attempt(move: Run, record: PhaseRecord, hands: Hands, agents: StepAgents) -> StepResult:
+    tools = Tools(
+        agents=agents, workspace=hands.workspace, facts=hands.facts, planning=hands.planning, clock=hands.clock
+    )
+    try:
+        return move.stage.step(record, tools)
+    except NoAnswer as silence:
+        return Unanswered(role=move.stage.name, outcome=silence.outcome, detail=silence.detail)
+
+
+def judged(move: Run, record: PhaseRecord, result: StepResult) -> StepFinished:
+    """The gate sees the record with the result in it, and nothing but the record."""
+    ungated = StepFinished(
+        step=move.stage.name, n=move.n, commit=tip(record, result, Advance()), result=result, verdict=Advance()
+    )
+    entry = Entry(number=len(record.entries), at="", event=ungated)
+    seen = msgspec.structs.replace(record, entries=(*record.entries, entry))
+    gate = UNANSWERED if isinstance(result, Unanswered) else move.stage.gate
+    verdict = gate.decide(seen)
+    return msgspec.structs.replace(ungated, verdict=verdict, commit=tip(record, result, verdict))

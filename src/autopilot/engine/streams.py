@@ -1,0 +1,49 @@
+"""The journal's streams of one run as they are being written: append, tell the listeners, keep the records at hand."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from autopilot.domain.events import Brief, Entry, Event, PhaseStarted, stream_of
+from autopilot.domain.protocols import Journal, Listener
+from autopilot.domain.record import PhaseRecord, RunRecord
+
+
+class Streams:
+    def __init__(self, journal: Journal, run: str, listeners: Sequence[Listener]) -> None:
+        self._journal, self._run, self._listeners = journal, run, listeners
+        self._entries: dict[str, tuple[Entry, ...]] = {}
+
+    def append(self, stream: str, event: Event) -> None:
+        """On disk, and every listener told, when this returns."""
+        before = self._load(stream)
+        entry = self._journal.append(stream, len(before), event)
+        self._entries[stream] = (*before, entry)
+        for listener in self._listeners:
+            listener(stream, entry)
+
+    def append_run(self, event: Event) -> None:
+        self.append(self._run, event)
+
+    def forget(self) -> None:
+        """Read everything anew next time: after an interruption the copies here may lag behind the disk."""
+        self._entries.clear()
+
+    def run(self) -> RunRecord:
+        return RunRecord(entries=self._load(self._run))
+
+    def phase(self, brief: Brief) -> PhaseRecord:
+        stream = stream_of(self._run, brief.phase.id, brief.number)
+        run = self.run()
+        start = msgspec.structs.replace(run.start, spec=run.spec)
+        return PhaseRecord(start=start, brief=brief, entries=self._load(stream))
+
+    def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
+        """Every pass of the phase so far, in order."""
+        briefs = (started.brief for started in self.run().of(PhaseStarted))
+        return tuple(self.phase(brief) for brief in briefs if brief.phase.id == phase)
+
+    def _load(self, stream: str) -> tuple[Entry, ...]:
+        if stream not in self._entries:
+            self._entries[stream] = self._journal.load(stream)
+        return self._entries[stream]

@@ -1,0 +1,44 @@
+"""Which planning files each role gets to see. What is not listed here is physically not there."""
+
+from collections.abc import Mapping
+
+from autopilot.domain.agent import Role
+from autopilot.domain.record import PhaseRecord
+from autopilot.pipeline import artifacts
+
+# Written about the work, by or for reviewers: nobody sees them but the judge in its second call.
+REPORTS = frozenset(
+    {"EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md", "SCORECARD.md", "HANDOFF.md", "VISUAL-BUGS.md",
+     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl"}
+)  # fmt: skip
+SHOWN_REPORTS: dict[Role, frozenset[str]] = {"judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"})}
+SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
+MAY_WRITE: dict[Role, tuple[str, ...]] = {"research": ("RESEARCH.md",), "plan": ("PLAN.md", "tests/")}
+
+
+def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str]) -> dict[str, str]:
+    """The files to lay over the role's checkout: path relative to the workspace, to text."""
+    if role in SEES_NOTHING:
+        return {}
+    folder = f"{record.brief.dir}/"
+    ours = {folder + name: text for name, text in artifacts(record).items()}
+    shown = SHOWN_REPORTS.get(role, frozenset())
+    return {
+        path: text
+        for path, text in (dict(snapshot) | ours).items()
+        if not _report(path) or (path.startswith(folder) and path.removeprefix(folder) in shown)
+    }
+
+
+def _report(path: str) -> bool:
+    """Also under a name with the phase's number before it, as `03-VERIFICATION.md`, and step traces."""
+    name = path.rpartition("/")[2]
+    known = any(name == report or name.endswith(f"-{report}") for report in REPORTS)
+    return known or name.endswith("-trace.jsonl") or name.startswith("EXECUTION-LOG")
+
+
+def writable(role: Role, record: PhaseRecord, path: str) -> bool:
+    """Whether what the role wrote at the path is taken back."""
+    below = path.removeprefix(f"{record.brief.dir}/")
+    allowed = MAY_WRITE.get(role, ())
+    return below != path and any(below == name or (name.endswith("/") and below.startswith(name)) for name in allowed)

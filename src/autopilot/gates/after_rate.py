@@ -1,0 +1,101 @@
+"""The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
+
+from autopilot.domain.answers import Recommendation, VerifyOpinion
+from autopilot.domain.progress import replans
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Compared, Judged, Rated, Verified
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.gates.after_divergence import DivergenceOpinions, harsher
+from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of
+from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+
+MIN_SCORE = 7.0
+
+
+class RateFacts(Facts, frozen=True, kw_only=True):
+    verification: VerifyFacts
+    for_a_person: tuple[str, ...]
+    replans: int
+    limit: int
+
+
+class RateOpinions(Opinions, frozen=True, kw_only=True):
+    """`score` None: nobody rated."""
+
+    verifier: VerifyOpinion | None = None
+    first: Recommendation | None = None
+    second: Recommendation | None = None
+    score: float | None = None
+    deductions: tuple[str, ...] = ()
+
+
+def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
+    rated = record.latest(Rated)
+    facts = RateFacts(
+        verification=facts_of(record),
+        for_a_person=tuple(f"{task.id} {task.title}" for task in record.tasks if task.type != "auto"),
+        replans=replans(record),
+        limit=record.start.settings.limits.replans,
+    )
+    opinions = RateOpinions(
+        verifier=record.latest(Verified).opinion,
+        first=record.latest(Judged).opinion.recommendation,
+        second=record.latest(Compared).opinion.recommendation,
+        score=rated.score,
+        deductions=tuple(f"{s.criterion}: {s.justification}" for s in rated.opinion.scorecard if s.score < MIN_SCORE),
+    )
+    return Evidence(facts, opinions, Claims())
+
+
+def agreed(o: RateOpinions) -> bool:
+    judge = DivergenceOpinions(first=o.first, second=o.second)
+    return content(VerifyOpinions(verifier=o.verifier)) and harsher(judge) == "proceed"
+
+
+def low(o: RateOpinions) -> bool:
+    return o.score is None or o.score < MIN_SCORE
+
+
+def verify(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return Retry(step="verify", because="the tree moved since the facts were made")
+
+
+def stop(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    failing = (*f.verification.failing, *(f"task {task} is not proven" for task in f.verification.unproven))
+    return Stop(because=joined(failing) or "verifier or judge do not let it pass", rollback=True)
+
+
+def plan_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return Retry(step="research", because=f"Previous attempt scored {o.score}/10. Issues: {joined(o.deductions)}")
+
+
+def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return Stop(because=f"alignment too low ({o.score}) after {f.replans} re-plan(s)", rollback=True)
+
+
+def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return AskHuman(question=f"needs a person: {joined(f.for_a_person)}")
+
+
+def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return Advance()
+
+
+def sound(f: RateFacts, o: RateOpinions) -> bool:
+    return facts_hold(f.verification) and agreed(o)
+
+
+GATE = Gate(
+    name="after_rate",
+    question="The phase's gate: is it done, worth another plan, or over?",
+    gather=gather,
+    rules=(
+        Rule("the facts are stale", lambda f, o, c: not f.verification.fresh, verify),
+        Rule("a fact fails, or verifier or judge object", lambda f, o, c: not sound(f, o), stop),
+        Rule("the score is below 7, a re-plan remains", lambda f, o, c: low(o) and f.replans < f.limit, plan_again),
+        Rule("the score is below 7", lambda f, o, c: low(o), give_up),
+        Rule("the plan has tasks for a person", lambda f, o, c: bool(f.for_a_person), ask),
+        Rule("otherwise", lambda f, o, c: True, complete),
+    ),
+    kinds=(RateFacts, RateOpinions, Claims),
+)

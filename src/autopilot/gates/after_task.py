@@ -1,0 +1,108 @@
+"""Did the task's work hold up to the commands Autopilot ran? The same table serves a first try and a fix."""
+
+from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.progress import fixes_of, new_failures, next_stop
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Executed, Fixed
+from autopilot.domain.verdict import Advance, Retry, Verdict
+from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+
+
+class TaskFacts(Facts, frozen=True, kw_only=True):
+    """`must_change`: the plan was made in this run, so the work must change something that shows."""
+
+    checks: int
+    failing: tuple[str, ...]
+    broken_gates: tuple[str, ...]
+    findings: tuple[str, ...]
+    changed: bool
+    proves_something: bool
+    must_change: bool
+    fixes: int
+    limit: int
+    next_stop: str
+
+
+class TaskClaims(Claims, frozen=True, kw_only=True):
+    """What the agent admits. Its praise has no field here."""
+
+    admits: str = ""
+
+
+def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
+    result = record.last()
+    assert isinstance(result, Executed | Fixed)
+    work, plan = result.work, record.plan
+    facts = TaskFacts(
+        checks=len(work.after),
+        failing=tuple(described(run) for run in work.after if not run.passed),
+        broken_gates=tuple(described(run) for run in new_failures(work.gates_before, work.gates_after)),
+        findings=tuple(f"{f.where}: {f.what}" for f in work.findings if f.severity == "blocker"),
+        changed=bool(work.change.files),
+        proves_something=proves(work, record),
+        must_change=record.brief.cycle == 0 and not (plan and plan.existed_before),
+        fixes=fixes_of(record, work.task),
+        limit=record.start.settings.limits.task_fixes,
+        next_stop=next_stop(record, after=work.task),
+    )
+    return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
+
+
+def described(run: CommandRun) -> str:
+    ended = "was cut off" if run.exit_code is None else f"exited {run.exit_code}"
+    return f"`{run.command}` {ended} ({run.what})"
+
+
+def proves(work: Work, record: PhaseRecord) -> bool:
+    """Some criterion failed on the tree before the task's first try and passes now."""
+    first = next(
+        (r.work.before for r in record.results(Executed) if r.work.task == work.task and r.work.before), work.before
+    )
+    failed_before = {run.check for run in first if not run.passed}
+    return any(run.passed and run.check in failed_before for run in work.after)
+
+
+def admitted(result: Executed | Fixed) -> str:
+    if isinstance(result, Fixed):
+        left = joined(result.claim.remaining_issues)
+        return left or ("the agent says it is not fixed" if result.claim.fixed is False else "")
+    failed = result.claim.tasks_failed.strip()
+    return f"the agent reports failed tasks: {failed}" if failed and not failed.startswith("0") else ""
+
+
+def trouble(f: TaskFacts) -> tuple[str, ...]:
+    """Everything that keeps the work from counting; empty when the facts are clean."""
+    idle = ("nothing was changed",) if f.must_change and not f.changed else ()
+    unchecked = ("nothing was checked",) if not f.checks else ()
+    vacuous = f.must_change and f.changed and not f.failing and not f.proves_something
+    hollow = ("no criterion that failed before passes now",) if vacuous else ()
+    return (*f.findings, *f.failing, *f.broken_gates, *idle, *unchecked, *hollow)
+
+
+def fix(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
+    return Retry(step="fix", because=joined(trouble(f)) or c.admits)
+
+
+def set_aside(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
+    return Advance(to=f.next_stop, because=f"task FAILED: {joined(trouble(f)) or c.admits}")
+
+
+def review(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
+    return Advance(to="mini_verify")
+
+
+GATE = Gate(
+    name="after_task",
+    question="Did the task's work hold up to the commands Autopilot ran?",
+    gather=gather,
+    rules=(
+        Rule("a check failed, fixes remain", lambda f, o, c: bool(trouble(f)) and f.fixes < f.limit, fix),
+        Rule("a check failed", lambda f, o, c: bool(trouble(f)), set_aside),
+        Rule(
+            "the agent itself admits a failure, fixes remain", lambda f, o, c: bool(c.admits) and f.fixes < f.limit, fix
+        ),
+        Rule("the agent itself admits a failure", lambda f, o, c: bool(c.admits), set_aside),
+        Rule("otherwise", lambda f, o, c: True, review),
+    ),
+    kinds=(TaskFacts, Opinions, TaskClaims),
+)

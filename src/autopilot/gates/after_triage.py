@@ -1,0 +1,61 @@
+"""Which way through the pipeline: all of it, from an existing plan, or only the checks?"""
+
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Triaged
+from autopilot.domain.verdict import Advance, Verdict
+from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
+
+
+class TriageFacts(Facts, frozen=True, kw_only=True):
+    remediation: bool
+    verify_only: bool
+    has_plan: bool
+    skip_research: bool
+    pass_ratio: float = 0.0
+
+
+def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
+    triaged, brief = record.latest(Triaged), record.brief
+    facts = TriageFacts(
+        remediation=brief.cycle > 0,
+        verify_only=triaged.routing == "verify_only",
+        has_plan=brief.plan is not None,
+        skip_research=brief.skip_research,
+        pass_ratio=triaged.pass_ratio,
+    )
+    return Evidence(facts, Opinions(), Claims())
+
+
+def mend(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="execute", because="remediation")
+
+
+def verify(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="verify", because=f"{f.pass_ratio:.0%} of the criteria already hold")
+
+
+def check_plan(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="plan_check", because="existing plan")
+
+
+def plan(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="plan", because="research is switched off")
+
+
+def research(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance()
+
+
+GATE = Gate(
+    name="after_triage",
+    question="Which way through the pipeline?",
+    gather=gather,
+    rules=(
+        Rule("this pass mends an earlier one", lambda f, o, c: f.remediation, mend),
+        Rule("the criteria already hold", lambda f, o, c: f.verify_only, verify),
+        Rule("the user brought a plan", lambda f, o, c: f.has_plan, check_plan),
+        Rule("research is switched off", lambda f, o, c: f.skip_research, plan),
+        Rule("otherwise", lambda f, o, c: True, research),
+    ),
+    kinds=(TriageFacts, Opinions, Claims),
+)

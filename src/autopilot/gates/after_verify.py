@@ -1,0 +1,93 @@
+"""Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?"""
+
+from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.progress import debugs, debugs_left, unproven
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Verified
+from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
+from autopilot.gates.after_task import described
+from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+
+
+class VerifyFacts(Facts, frozen=True, kw_only=True):
+    """`reviews` counts verifications of this very commit, so that asking again has an end."""
+
+    checks: int
+    failing: tuple[str, ...]
+    unproven: tuple[str, ...]
+    fresh: bool
+    reviews: int
+    debugs: int
+    debugs_left: int
+
+
+class VerifyOpinions(Opinions, frozen=True, kw_only=True):
+    verifier: VerifyOpinion | None = None
+
+
+def gather(record: PhaseRecord) -> Evidence[VerifyFacts, VerifyOpinions, Claims]:
+    return Evidence(facts_of(record), VerifyOpinions(verifier=record.latest(Verified).opinion), Claims())
+
+
+def facts_of(record: PhaseRecord) -> VerifyFacts:
+    seen = record.latest(Verified)
+    broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
+    return VerifyFacts(
+        checks=len(seen.checks),
+        failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
+        unproven=unproven(record, (run.check for run in seen.checks if run.passed)),
+        fresh=seen.commit == record.commit,
+        reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
+        debugs=debugs(record),
+        debugs_left=debugs_left(record),
+    )
+
+
+def facts_hold(f: VerifyFacts) -> bool:
+    """The one definition of "the facts allow a pass": checked on this tree, nothing failing, every task proven."""
+    return f.checks > 0 and f.fresh and not f.failing and not f.unproven
+
+
+def idle(o: VerifyOpinions) -> bool:
+    return o.verifier is None or not o.verifier.commands_run
+
+
+def content(o: VerifyOpinions) -> bool:
+    return o.verifier is not None and o.verifier.passed and not idle(o)
+
+
+def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
+    said = o.verifier.failures if o.verifier else ()
+    hollow = tuple(f"task {task}: no criterion that failed before passes now" for task in f.unproven)
+    return joined((*f.failing, *hollow) or said) or ("nothing was checked" if not f.checks else "the verifier objects")
+
+
+def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Retry(step="debug", because=complaint(f, o))
+
+
+def verify_again(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Retry(step="verify", because="Verification without command execution is not accepted: list commands_run.")
+
+
+def give_up(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Stop(because=f"max retries exceeded: {complaint(f, o)}", rollback=True)
+
+
+def go_on(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Advance()
+
+
+GATE = Gate(
+    name="after_verify",
+    question="Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?",
+    gather=gather,
+    rules=(
+        Rule("the facts hold and the verifier agrees", lambda f, o, c: facts_hold(f) and content(o), go_on),
+        Rule("only the verifier ran nothing, first time",
+             lambda f, o, c: facts_hold(f) and idle(o) and f.reviews == 1, verify_again),
+        Rule("debug attempts remain", lambda f, o, c: f.checks > 0 and f.debugs_left > 0, debug),
+        Rule("otherwise", lambda f, o, c: True, give_up),
+    ),
+    kinds=(VerifyFacts, VerifyOpinions, Claims),
+)  # fmt: skip

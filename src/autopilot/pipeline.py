@@ -1,0 +1,89 @@
+"""
+The order of work: each step, the gate behind it, and the artifacts its results become.
+
+The first nine headings run in this order. `fix` and `debug` are detours: a gate sends work there and their own gates
+send it back. To change what Autopilot does, start here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autopilot.domain.protocols import Step
+from autopilot.domain.record import PhaseRecord
+from autopilot.gates import (
+    after_debug,
+    after_divergence,
+    after_judge,
+    after_mini_verify,
+    after_phase,
+    after_plan,
+    after_plan_check,
+    after_preflight,
+    after_rate,
+    after_research,
+    after_task,
+    after_triage,
+    after_verify,
+    unanswered,
+)
+from autopilot.gates.rules import Gate
+from autopilot.steps import (
+    debug,
+    execute,
+    fix,
+    judge,
+    judge_divergence,
+    mini_verify,
+    plan,
+    plan_check,
+    preflight,
+    rate,
+    research,
+    triage,
+    verify,
+)
+
+Artifacts = Callable[[PhaseRecord], dict[str, str]]
+AnyGate = Gate[PhaseRecord, Any, Any, Any]
+
+
+def no_artifacts(record: PhaseRecord) -> dict[str, str]:  # noqa: ARG001 - the signature of every entry in the table
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    name: str
+    step: Step
+    gate: AnyGate
+    artifacts: Artifacts = no_artifacts
+
+
+PIPELINE: tuple[Stage, ...] = (
+    Stage("preflight",        preflight.run,        after_preflight.GATE),
+    Stage("triage",           triage.run,           after_triage.GATE,     triage.artifacts),
+    Stage("research",         research.run,         after_research.GATE,   research.artifacts),
+    Stage("plan",             plan.run,             after_plan.GATE,       plan.artifacts),
+    Stage("plan_check",       plan_check.run,       after_plan_check.GATE),
+    Stage("execute",          execute.run,          after_task.GATE,       execute.artifacts),
+    Stage("mini_verify",      mini_verify.run,      after_mini_verify.GATE),
+    Stage("verify",           verify.run,           after_verify.GATE,     verify.artifacts),
+    Stage("judge",            judge.run,            after_judge.GATE,      judge.artifacts),
+    Stage("judge_divergence", judge_divergence.run, after_divergence.GATE),
+    Stage("rate",             rate.run,             after_rate.GATE,       rate.artifacts),
+    Stage("fix",              fix.run,              after_task.GATE),
+    Stage("debug",            debug.run,            after_debug.GATE),
+)  # fmt: skip
+LAST = "rate"
+UNANSWERED = unanswered.GATE
+PHASE_GATE = after_phase.GATE
+
+
+def stage_named(name: str) -> Stage:
+    return next(stage for stage in PIPELINE if stage.name == name)
+
+
+def artifacts(record: PhaseRecord) -> dict[str, str]:
+    """Every artifact the record supports so far, by file name below the phase's folder."""
+    return {name: text for stage in PIPELINE for name, text in stage.artifacts(record).items()}

@@ -1,0 +1,32 @@
+"""Have a debugger mend one task; the result replaces the task's commit, so history keeps one commit a task."""
+
+from autopilot.domain.answers import FixClaim
+from autopilot.domain.phase import Task
+from autopilot.domain.progress import current_task, task_base
+from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Executed, Fixed
+from autopilot.steps.execute import message
+from autopilot.steps.facts import work_facts
+from autopilot.steps.prompt import heading, render, task_lines
+
+OUTPUT_SHOWN = 1500
+
+
+def run(record: PhaseRecord, tools: Tools) -> Fixed:
+    task = current_task(record)
+    question = Question(role="debug", prompt=prompt(record, task), answer=FixClaim, task=task)
+    worked = tools.agents.work(question, message(record, task), onto=task_base(record, task.id))
+    return Fixed(work=work_facts(record, tools, task, worked.change, worked.findings), claim=worked.value)
+
+
+def prompt(record: PhaseRecord, task: Task) -> str:
+    return render("fix", heading=heading(record), task=task_lines(task), failures=failures(record))
+
+
+def failures(record: PhaseRecord) -> str:
+    """Facts only: the gate's reason and the failing commands' own output; nobody's reasoning."""
+    work = next(s.result.work for s in reversed(record.finished) if isinstance(s.result, Executed | Fixed))
+    failing = (r for r in (*work.after, *work.gates_after) if not r.passed)
+    shown = [f"$ {r.command}\n{r.output[-OUTPUT_SHOWN:]}" for r in failing]
+    return "\n\n".join((record.complaint() or "", *shown))

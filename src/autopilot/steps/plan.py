@@ -1,0 +1,43 @@
+"""Turn the phase's goal into tasks, each with commands that show it is done."""
+
+from autopilot.domain.answers import PlanClaim
+from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.phase import padded
+from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Planned
+from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+
+
+def run(record: PhaseRecord, tools: Tools) -> Planned:
+    answered = tools.agents.ask(Question(role="plan", prompt=prompt(record), answer=PlanClaim))
+    folder = f"{record.brief.dir}/"
+    written = {path.removeprefix(folder): text for path, text in answered.wrote.items()}
+    text = written.pop("PLAN.md", None)
+    if text is None:
+        return Planned(plan=None, problem=f"no {folder}PLAN.md was written", claim=answered.value)
+    try:
+        return Planned(plan=tools.planning.plan(text, written), claim=answered.value)
+    except ConfigInvalid as error:
+        return Planned(plan=None, problem=error.what, claim=answered.value)
+
+
+def prompt(record: PhaseRecord) -> str:
+    return render(
+        "plan",
+        heading=heading(record),
+        id=record.phase.id,
+        name=record.phase.name,
+        number=padded(record.phase.id),
+        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        criteria=criteria_lines(record.phase.criteria),
+        dir=record.brief.dir,
+        complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
+    )
+
+
+def artifacts(record: PhaseRecord) -> dict[str, str]:
+    """The plan in force, or the newest proposal while none has been accepted."""
+    planned = record.find(Planned)
+    plan = record.plan or (planned.plan if planned else None) or record.brief.plan
+    return {"PLAN.md": plan.text} | {test.path: test.text for test in plan.tests} if plan else {}

@@ -1,0 +1,36 @@
+"""Check the plan by machine first; ask a checker only about what a machine cannot judge."""
+
+from autopilot.domain.answers import PlanOpinion
+from autopilot.domain.phase import Plan
+from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import PlanChecked, Planned
+from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+
+
+def run(record: PhaseRecord, tools: Tools) -> PlanChecked:
+    plan = proposal(record)
+    findings = tools.planning.problems(plan, record)
+    if any(f.severity == "blocker" for f in findings):
+        return PlanChecked(plan=plan, findings=findings)
+    answered = tools.agents.ask(Question(role="plan_check", prompt=prompt(record), answer=PlanOpinion))
+    return PlanChecked(plan=plan, findings=findings, opinion=answered.value)
+
+
+def proposal(record: PhaseRecord) -> Plan:
+    """The newest plan that could be read; before any was made, the one the user brought."""
+    made = next((p.plan for p in reversed(tuple(record.results(Planned))) if p.plan), None)
+    plan = made or record.brief.plan
+    if plan is None:
+        raise LookupError(f"no plan to check in phase {record.phase.id!r}")
+    return plan
+
+
+def prompt(record: PhaseRecord) -> str:
+    return render(
+        "plan_check",
+        heading=heading(record),
+        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        criteria=criteria_lines(record.phase.criteria),
+        dir=record.brief.dir,
+    )

@@ -1,0 +1,77 @@
+"""Prompt templates: Markdown files beside the steps, filled in with exactly what a role may know."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from autopilot.domain.phase import Criterion, Task
+from autopilot.domain.record import PhaseRecord
+
+_HOLE = re.compile(r"\{\{(\w+)\}\}")
+
+
+def render(template: str, /, **values: str) -> str:
+    """Fill `prompts/<template>.md`. A hole without a value is a bug, not an empty line."""
+    return _HOLE.sub(lambda hole: values[hole[1]], _template(template)).strip() + "\n"
+
+
+@cache
+def _template(name: str) -> str:
+    return (files("autopilot.steps") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def heading(record: PhaseRecord) -> str:
+    """What every role is told: which phase, and what it is for."""
+    phase = record.phase
+    lines = [f"Phase {phase.id}: {phase.name}", f"Goal: {phase.goal or 'not stated in the roadmap'}"]
+    if phase.description and phase.description != phase.goal:
+        lines.append(phase.description)
+    return "\n".join(lines)
+
+
+def bullets(items: Iterable[str], otherwise: str) -> str:
+    return "\n".join(f"- {item}" for item in items) or otherwise
+
+
+def criteria_lines(criteria: Iterable[Criterion]) -> str:
+    """Criteria in the form plans use, so that every role reads the same words."""
+    return bullets((criterion_line(c) for c in criteria), "none with a command")
+
+
+def criterion_line(criterion: Criterion) -> str:
+    if criterion.command is None:
+        return criterion.text
+    wanted = {
+        "exit": "" if criterion.expect.number == 0 else f" (expect EXIT:{criterion.expect.number})",
+        "count": f" (returns {criterion.expect.number})",
+        "at_least": f" (returns at least {criterion.expect.number})",
+        "text": f' (expect "{criterion.expect.text}")',
+    }[criterion.expect.form]
+    return f"{criterion.text} -- verified by: `{criterion.command}`{wanted}"
+
+
+def all_criteria(record: PhaseRecord) -> tuple[Criterion, ...]:
+    """The user's own criteria first, then the plan's; each command once."""
+    planned = tuple(c for task in (record.plan.tasks if record.plan else ()) for c in task.criteria)
+    seen: set[tuple[str | None, str]] = set()
+    kept = []
+    for criterion in (*record.phase.criteria, *planned):
+        key = (criterion.command, criterion.text if criterion.command is None else "")
+        if key not in seen:
+            seen.add(key)
+            kept.append(criterion)
+    return tuple(kept)
+
+
+def task_lines(task: Task) -> str:
+    return "\n".join(
+        (
+            f"Task {task.id}: {task.title}",
+            f"Files: {', '.join(task.files) or 'not named'}",
+            task.action,
+            f"Done when: {task.done}" if task.done else "",
+            "Criteria:",
+            criteria_lines(task.criteria),
+        )
+    )

@@ -1,0 +1,41 @@
+"""Have somebody read the code and the specification before anybody plans."""
+
+from autopilot.domain.answers import ResearchClaim
+from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Researched
+from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+
+
+def run(record: PhaseRecord, tools: Tools) -> Researched:
+    answered = tools.agents.ask(Question(role="research", prompt=prompt(record), answer=ResearchClaim))
+    written = answered.wrote.get(f"{record.brief.dir}/RESEARCH.md", "")
+    return Researched(claim=answered.value, text=written)
+
+
+def prompt(record: PhaseRecord) -> str:
+    return render(
+        "research",
+        heading=heading(record),
+        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        criteria=criteria_lines(record.phase.criteria),
+        spec=record.start.spec.path,
+        dir=record.brief.dir,
+        complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
+    )
+
+
+def artifacts(record: PhaseRecord) -> dict[str, str]:
+    """What the researcher wrote, or its answer as a document when it wrote none."""
+    found = record.find(Researched)
+    if found is None:
+        return {}
+    claim = found.claim
+    outline = (
+        f"# Research: Phase {record.phase.id} -- {record.phase.name}\n\n"
+        f"## Key Findings\n{bullets(claim.key_findings, 'none')}\n\n"
+        f"## Recommended Approach\n{claim.recommended_approach or 'none'}\n\n"
+        f"## Risks\n{bullets(claim.risks, 'none')}\n\n"
+        f"## Open Questions\n{bullets(claim.open_questions, 'none')}\n"
+    )
+    return {"RESEARCH.md": found.text or outline}

@@ -1,0 +1,59 @@
+"""Run the criteria before any agent is asked: perhaps the work is already there."""
+
+import json
+
+import msgspec
+
+from autopilot.domain.phase import Criterion
+from autopilot.domain.protocols import Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Triaged
+from autopilot.steps.frozen import frozen_tests
+
+LIKELY_DONE = 0.80
+NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
+
+
+def run(record: PhaseRecord, tools: Tools) -> Triaged:
+    plan = record.brief.plan
+    criteria = tuple(c for task in plan.tasks for c in task.criteria) if plan else record.phase.criteria
+    checks = tools.facts.check(record.commit, _runnable(criteria), frozen_tests(record, plan))
+    if not checks:
+        return Triaged(routing="full_pipeline", source="none", note=NO_CRITERIA)
+    full = Triaged(routing="full_pipeline", source="plan" if plan else "roadmap", checks=checks)
+    if record.brief.cycle:
+        return msgspec.structs.replace(full, note="override: remediation")
+    return msgspec.structs.replace(full, routing="verify_only") if full.pass_ratio > LIKELY_DONE else full
+
+
+def _runnable(criteria: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+    return tuple(c for c in criteria if c.command)
+
+
+def artifacts(record: PhaseRecord) -> dict[str, str]:
+    """TRGE-05."""
+    seen = record.find(Triaged)
+    if seen is None:
+        return {}
+    skipped = ["research", "plan", "plan_check", "execute"] if seen.routing == "verify_only" else []
+    body = {
+        "phase_id": record.phase.id,
+        "timestamp": next(e.at for e in record.entries if getattr(e.event, "result", None) == seen),
+        "criteria_source": seen.source,
+        "criteria_checked": [
+            {
+                "criterion": c.what,
+                "command": c.command,
+                "result": "pass" if c.passed else "fail",
+                "output": c.output[:200],
+            }
+            for c in seen.checks
+        ],
+        "total_criteria": len(seen.checks),
+        "passed_criteria": sum(c.passed for c in seen.checks),
+        "pass_ratio": round(seen.pass_ratio, 2),
+        "routing_decision": seen.routing,
+        "skipped_steps": skipped,
+        "note": seen.note,
+    }
+    return {"TRIAGE.json": json.dumps(body, indent=2) + "\n"}
