@@ -1,0 +1,47 @@
+"""Where the time comes from: the system, or a written-down time for tests and replays."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+
+def iso(moment: datetime) -> str:
+    """UTC, ISO 8601 with milliseconds and a Z."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class SystemClock:
+    def now(self) -> str:
+        return iso(datetime.now(UTC))
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class FixedClock:
+    """Time stands still."""
+
+    def __init__(self, at: str = "2026-01-01T00:00:00.000Z") -> None:
+        self._at = iso(datetime.fromisoformat(at))
+
+    def now(self) -> str:
+        return self._at
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class TickingClock:
+    """Each look at it moves it on by `step_s`."""
+
+    def __init__(self, start: str = "2026-01-01T00:00:00.000Z", step_s: float = 1.0) -> None:
+        self._start = datetime.fromisoformat(start)
+        self._step_s = step_s
+        self._looks = 0
+
+    def now(self) -> str:
+        return iso(self._start + timedelta(seconds=self.monotonic()))
+
+    def monotonic(self) -> float:
+        elapsed = self._looks * self._step_s
+        self._looks += 1
+        return elapsed

@@ -1,0 +1,40 @@
+"""The journal in memory: the twin of the one on disk, for dry runs and tests."""
+
+import threading
+
+from autopilot.domain.events import Entry, Event
+from autopilot.domain.protocols import Clock
+from autopilot.journal import failures
+from autopilot.journal.codec import UPGRADES, decode, encode
+
+
+class MemoryJournal:
+    """Keeps each entry as its text, so that what cannot be stored fails here as it would on disk."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._rows: dict[str, list[tuple[str, str]]] = {}
+
+    def load(self, stream: str) -> tuple[Entry, ...]:
+        with self._turn:
+            rows = tuple(self._rows.get(stream, ()))
+        return tuple(_entry(stream, number, at, body) for number, (at, body) in enumerate(rows))
+
+    def append(self, stream: str, number: int, event: Event) -> Entry:
+        body = encode(event)
+        with self._turn:
+            length = len(self._rows.get(stream, ()))
+            if number != length:
+                raise failures.number_taken(stream, number, length)
+            entry = _entry(stream, number, self._clock.now(), body)
+            self._rows.setdefault(stream, []).append((entry.at, body))
+        return entry
+
+    def streams(self) -> tuple[str, ...]:
+        with self._turn:
+            return tuple(self._rows)
+
+
+def _entry(stream: str, number: int, at: str, body: str) -> Entry:
+    return Entry(number=number, at=at, event=decode(body, len(UPGRADES), f"entry {number} of {stream!r}"))

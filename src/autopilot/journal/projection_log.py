@@ -1,0 +1,180 @@
+"""The event log of state.json: the journal's entries under the names of EVT-01."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.events import (
+    Entry,
+    Noted,
+    PhaseFinished,
+    PhaseSkipped,
+    PhaseStarted,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    StepFinished,
+    StepStarted,
+)
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.journal.projection_steps import succeeded
+
+Line = dict[str, Any]
+Told = Iterator[tuple[str, dict[str, Any]]]
+
+
+def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> list[Line]:
+    """Every line by time; at the same instant a pass's lines stand between its start and its end."""
+    waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
+    lines = list[Line]()
+    for entry in run.entries:
+        lines.extend(run_lines(entry))
+        if isinstance(entry.event, PhaseStarted):
+            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
+            lines.extend(pass_lines(record) if record else ())
+    return sorted(lines, key=lambda line: line["timestamp"])
+
+
+def run_lines(entry: Entry) -> Iterator[Line]:
+    event = entry.event
+    if isinstance(event, Noted):
+        yield _line(entry.at, event.phase, event.step, event.event, event.details)
+        return
+    tell = _TOLD.get(type(event))
+    if tell is not None:
+        phase, told = tell(event)
+        for name, details in told:
+            yield _line(entry.at, phase, None, name, details)
+
+
+def pass_lines(record: PhaseRecord) -> Iterator[Line]:
+    commit = record.brief.base
+    for entry in record.entries:
+        match entry.event:
+            case StepStarted(step=step, task=task, n=n):
+                details = {"n": n} if task is None else {"n": n, "task": task}
+                yield _line(entry.at, record.phase.id, step, "step_started", details)
+            case StepFinished() as done:
+                for name, details in (*_work_told(done), *_step_told(done, commit)):
+                    yield _line(entry.at, record.phase.id, done.step, name, details)
+                commit = done.commit
+
+
+def _line(at: str, phase: str | None, step: str | None, event: str, details: dict[str, Any]) -> Line:
+    return {"timestamp": at, "phase": phase, "step": step, "event": event, "details": details}
+
+
+def _work_told(done: StepFinished) -> Told:
+    """A task is told as completed or failed once, when it is over."""
+    match done.result:
+        case Executed(work=work) | Fixed(work=work):
+            if isinstance(done.result, Fixed):
+                yield "task_retried", {"task": work.task}
+            if isinstance(done.verdict, Advance) and not succeeded(done):
+                yield "task_failed", {"task": work.task, "because": done.verdict.because}
+        case MiniVerified(task=task) if isinstance(done.verdict, Advance):
+            if succeeded(done):
+                yield "task_completed", {"task": task, "commit": done.commit}
+            else:
+                yield "task_failed", {"task": task, "because": done.verdict.because}
+
+
+def _step_told(done: StepFinished, commit: str) -> Told:
+    if isinstance(done.result, Debugged):
+        yield "debug_attempt", {"changes": list(done.result.claim.changes), **_categories(done.result)}
+    if isinstance(done.result, Rated) and isinstance(done.verdict, Retry) and done.verdict.step != "verify":
+        yield "replan_attempt", {"score": done.result.score, "because": done.verdict.because}
+    if done.commit != commit:
+        yield "checkpoint_written", {"sha": done.commit}
+    details = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": type(done.verdict).__name__}
+    if why := _why(done.verdict):
+        details["because"] = why
+    if isinstance(done.result, Unanswered):
+        details |= {"role": done.result.role, "outcome": done.result.outcome}
+    yield "step_completed" if succeeded(done) else "step_failed", {**details, **_categories(done.result)}
+
+
+def _categories(result: StepResult) -> dict[str, Any]:
+    """MTRC-01a counts these over the log."""
+    match result:
+        case Verified(opinion=VerifyOpinion(failure_categories=found)):
+            pass
+        case Fixed(claim=claim) | Debugged(claim=claim):
+            found = claim.failure_categories
+        case _:
+            return {}
+    return {"failure_categories": [{"failure": c.failure, "category": c.category} for c in found]} if found else {}
+
+
+def _why(verdict: Verdict) -> str:
+    match verdict:
+        case AskHuman(question=question):
+            return question
+        case Advance(because=because) | Retry(because=because) | Stop(because=because):
+            return because
+
+
+def _started(event: PhaseStarted) -> tuple[str | None, Told]:
+    brief = event.brief
+    if brief.cycle:
+        return brief.phase.id, iter([("remediation_started", {"cycle": brief.cycle, "feedback": list(brief.feedback)})])
+    details = {"name": brief.phase.name, "position": brief.position, "total": brief.total, "base": brief.base}
+    return brief.phase.id, iter([("phase_started", details)])
+
+
+def _finished(event: PhaseFinished) -> tuple[str | None, Told]:
+    return event.outcome.phase, _finish_told(event)
+
+
+def _finish_told(event: PhaseFinished) -> Told:
+    """A phase is told as completed or failed once, when no remediation follows (AMB-42)."""
+    outcome = event.outcome
+    details = {"status": outcome.status, "alignment_score": outcome.alignment_score, "reason": outcome.reason}
+    if event.cycle:
+        yield "remediation_completed", {"cycle": event.cycle, **details}
+    match event.verdict:
+        case Stop():
+            yield "phase_failed", details
+        case Advance() | AskHuman():
+            yield "phase_completed", details
+
+
+def _skipped(event: PhaseSkipped) -> tuple[str | None, Told]:
+    details: dict[str, Any] = {"phase_id": event.phase, "reason": event.reason}
+    if event.blocking_phase is not None:
+        details["blocking_phase"] = event.blocking_phase
+    else:
+        details["original_run_timestamp"] = event.original_run_timestamp
+    return event.phase, iter([("phase_skipped", details)])
+
+
+def _run_started(event: RunStarted) -> tuple[str | None, Told]:
+    details = {"run": event.run, "phases": list(event.targets), "spec_hash": f"sha256:{event.spec.sha256}"}
+    return None, iter([("run_started", details)])
+
+
+def _run_resumed(event: RunResumed) -> tuple[str | None, Told]:
+    return None, iter([("run_resumed", {"pid": event.pid, "spec_hash": f"sha256:{event.spec.sha256}"})])
+
+
+def _run_stopped(event: RunStopped) -> tuple[str | None, Told]:
+    return None, iter([("run_halted", {"reason": event.reason, "exit_code": event.exit_code})])
+
+
+def _run_finished(event: RunFinished) -> tuple[str | None, Told]:
+    name = "run_completed" if event.status == "completed" else "run_halted"
+    return None, iter([(name, {"status": event.status, "reason": event.reason, "exit_code": event.exit_code})])
+
+
+_TOLD: Mapping[type, Callable[[Any], tuple[str | None, Told]]] = {
+    RunStarted: _run_started,
+    RunResumed: _run_resumed,
+    PhaseStarted: _started,
+    PhaseFinished: _finished,
+    PhaseSkipped: _skipped,
+    RunStopped: _run_stopped,
+    RunFinished: _run_finished,
+}

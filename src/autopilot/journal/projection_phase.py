@@ -1,0 +1,131 @@
+"""One phase of state.json: STATE-03, and its steps: STATE-04."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome
+from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.progress import debugs, replans
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.verdict import Advance, AskHuman
+from autopilot.journal.projection_steps import steps_of
+from autopilot.journal.timeline import History
+
+# Only its empty fields are read.
+_NO_PASS = PhaseOutcome(phase="", status="failed", reason="", commit="")
+_TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
+_TYPE_TOKENS = {"protocol": 150_000, "ui": 250_000, "data": 100_000, "mixed": 200_000}
+_PLANNED_TOKENS = 50_000
+
+
+def phase_state(phase: Phase, history: History) -> dict[str, Any]:
+    status = history.status
+    counted_at, counted = history.counted or ("", None)
+    outcome = counted.outcome if counted else _NO_PASS
+    ended = status in {"completed", "failed", "needs_human_verification"}
+    return {
+        "name": phase.name,
+        "phase_type": phase.type,
+        "status": status,
+        "started_at": history.started[0][0] if history.started else None,
+        "completed_at": history.finished[-1][0] if ended and counted_at else None,
+        "steps": steps_of(history.passes, outcome),
+        "debug_attempts": _debugs(history),
+        "replan_attempts": _replans(history),
+        "tokens_used": tokens_used(history.passes),
+        "estimated_tokens": estimated_tokens(phase, plan_of(history)) if history.started else None,
+        "human_verify_justification": _justification(history),
+        "human_verdict": _noted(history, "human_verdict_recorded", "verdict"),
+        "force_incomplete": _force_incomplete(history),
+        "diagnostic_path": _noted(history, None, "diagnostic_path"),
+        "remediation_cycles": max((turn.brief.cycle for _, turn in history.started), default=0),
+        "alignment_score": outcome.alignment_score,
+        "commit_shas": [sha for _, turn in history.finished for sha in turn.outcome.commit_shas],
+        "checkpoint_sha": outcome.commit or None,
+        "automated_checks": dict(outcome.automated_checks),
+        "score_history": _scores(history),
+        "quality_exhausted": False,
+        "gaps_exhausted": False,
+        "split": False,
+        "sub_phases": [],
+        "rubber_stamp_suspect": any(note.event == "rubber_stamp_critical" for note in history.notes),
+        "unanchored": outcome.unanchored,
+        "reason": history.skipped.reason if history.skipped else outcome.reason,
+        "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
+        "issues": list(outcome.issues),
+    }
+
+
+def plan_of(history: History) -> Plan | None:
+    return next((record.plan for record in reversed(history.passes) if record.plan), None)
+
+
+def tokens_used(passes: Iterable[PhaseRecord]) -> int:
+    """As far as the agents say; unknown counts as nothing here."""
+    answers = (e.event for record in passes for e in record.entries if isinstance(e.event, AgentAnswered))
+    return sum((a.usage.input_tokens or 0) + (a.usage.output_tokens or 0) for a in answers)
+
+
+def estimated_tokens(phase: Phase, plan: Plan | None) -> int:
+    """MTRC-02: by the plan's tasks, one of unknown size counting as medium (AMB-43); without a plan by the type."""
+    if plan is None:
+        base = _TYPE_TOKENS[phase.type]
+    else:
+        base = _PLANNED_TOKENS + sum(_TASK_TOKENS[task.complexity or "medium"] for task in plan.tasks)
+    return base * 6 // 5
+
+
+def _debugs(history: History) -> int:
+    ended = _ended(history)
+    running = (debugs(record) for record in history.passes if record.brief.cycle not in ended)
+    return sum(outcome.debug_attempts for outcome in ended.values()) + sum(running)
+
+
+def _replans(history: History) -> int:
+    ended = _ended(history)
+    running = (replans(record) for record in history.passes if record.brief.cycle not in ended)
+    return sum(outcome.replan_attempts for outcome in ended.values()) + sum(running)
+
+
+def _ended(history: History) -> dict[int, PhaseOutcome]:
+    return {turn.cycle: turn.outcome for _, turn in history.finished}
+
+
+def _justification(history: History) -> dict[str, Any] | None:
+    """RET-06, while the phase waits for a person."""
+    last = history.turns[-1][1] if history.turns else None
+    if not isinstance(last, PhaseFinished) or not isinstance(last.verdict, AskHuman):
+        return None
+    plan = plan_of(history)
+    checkpoint = next((t for t in plan.tasks if t.type != "auto"), None) if plan else None
+    passed, _, total = last.outcome.tasks_completed.partition("/")
+    return {
+        "checkpoint_task_id": checkpoint.id if checkpoint else "",
+        "task_description": checkpoint.title if checkpoint else last.verdict.question,
+        "question": last.verdict.question,
+        "auto_tasks_passed": int(passed) if passed.isdecimal() else 0,
+        "auto_tasks_total": int(total) if total.isdecimal() else 0,
+    }
+
+
+def _force_incomplete(history: History) -> bool:
+    """CENF-03: it passed, though remediation did not bring it to the threshold."""
+    if any(note.event == "force_incomplete_marked" for note in history.notes):
+        return True
+    verdict = history.finished[-1][1].verdict if history.finished else None
+    return isinstance(verdict, Advance) and verdict.because == "force_incomplete"
+
+
+def _noted(history: History, event: str | None, key: str) -> Any:
+    """The newest value noted under the key, by the named event or by any."""
+    notes = (note for note in reversed(history.notes) if event in {None, note.event})
+    return next((note.details[key] for note in notes if key in note.details), None)
+
+
+def _scores(history: History) -> list[dict[str, Any]]:
+    """HIST-01."""
+    return [
+        {"score": turn.outcome.alignment_score, "timestamp": at, "flag": "initial", "cycle": turn.cycle}
+        for at, turn in history.finished
+        if turn.outcome.alignment_score is not None
+    ]

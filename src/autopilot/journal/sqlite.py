@@ -1,0 +1,172 @@
+"""The journal on disk: an append-only SQLite file, chained by hash, its end also kept in a HEAD file."""
+
+import sqlite3
+import threading
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Self
+
+from autopilot.domain.errors import StorageFailed
+from autopilot.domain.events import Entry, Event
+from autopilot.domain.protocols import Clock
+from autopilot.journal import failures, rows
+from autopilot.journal.chain import Tip, link
+from autopilot.journal.codec import UPGRADES, decode, encode
+from autopilot.journal.failures import translated
+from autopilot.journal.files import flush_folder, make_folder
+from autopilot.journal.head import HeadFile, head_path, read_head
+
+_SETTINGS = (
+    "pragma journal_mode = wal",
+    "pragma synchronous = full",
+    "pragma fullfsync = on",
+    "pragma checkpoint_fullfsync = on",
+    "pragma cell_size_check = on",
+    "pragma trusted_schema = off",
+)
+
+
+class SqliteJournal:
+    """Open for writing. The whole chain is checked on opening; threads may share one."""
+
+    def __init__(self, path: str | Path, clock: Clock, *, patience_s: float = 5.0) -> None:
+        self._path, self._clock = Path(path), clock
+        self._turn = threading.Lock()
+        make_folder(self._path.parent)
+        with translated(self._path), ExitStack() as undo:
+            head = read_head(head_path(self._path))
+            self._db = undo.enter_context(closing(_opened(self._path, patience_s)))
+            _check_pages(self._db, self._path)
+            self._tip, self._lengths = rows.walk(self._db, self._path)
+            rows.check_head(self._db, self._path, head)
+            self._head = undo.enter_context(HeadFile(head_path(self._path)))
+            if head is None:
+                self._head.lay(self._tip)
+            elif head != self._tip:
+                self._head.write(self._tip)
+            self._closing = undo.pop_all()
+
+    @staticmethod
+    def read_only(path: str | Path) -> "ReadOnlyJournal":
+        """For views: creates nothing, and works while a run writes."""
+        return ReadOnlyJournal(path)
+
+    def load(self, stream: str) -> tuple[Entry, ...]:
+        with self._turn, translated(self._path):
+            entries = rows.read_stream(self._db, self._path, stream)
+        if len(entries) != self._lengths.get(stream, 0):
+            raise failures.damaged(self._path, f"entries lost (at the end of {stream!r})")
+        return entries
+
+    def append(self, stream: str, number: int, event: Event) -> Entry:
+        """On disk when this returns. The entry holds what a later `load` will read, not what was handed in."""
+        body, version = encode(event), len(UPGRADES)
+        stored = decode(body, version, f"entry {number} of {stream!r}")
+        with self._turn:
+            if number != self._lengths.get(stream, 0):
+                raise failures.number_taken(stream, number, self._lengths.get(stream, 0))
+            entry = Entry(number=number, at=self._clock.now(), event=stored)
+            fields = (self._tip.seq + 1, stream, number, entry.at, version, body)
+            tip = Tip(seq=self._tip.seq + 1, hash=link(self._tip.hash, fields))
+            with translated(self._path):
+                self._db.execute(rows.INSERT, (*fields, tip.hash))
+            self._tip, self._lengths[stream] = tip, number + 1
+            self._head.write(tip)
+        return entry
+
+    def streams(self) -> tuple[str, ...]:
+        with self._turn, translated(self._path):
+            return rows.read_streams(self._db)
+
+    def verify(self) -> int:
+        """Check every entry from the first against the chain and HEAD; how many there are."""
+        with self._turn, translated(self._path):
+            tip, _ = rows.walk(self._db, self._path)
+        if tip != self._tip:
+            raise failures.damaged(self._path, "entries lost" if tip.seq < self._tip.seq else "another process wrote")
+        return tip.seq
+
+    def close(self) -> None:
+        with translated(self._path):
+            self._closing.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ReadOnlyJournal:
+    """Each question is answered from what is on disk at that moment, by a connection of its own."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        with translated(self._path), closing(self._opened()):
+            pass
+
+    def load(self, stream: str) -> tuple[Entry, ...]:
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_stream(db, self._path, stream)
+
+    def append(self, stream: str, number: int, event: Event) -> Entry:
+        raise StorageFailed(
+            f"Entry {number} of {stream!r} ({type(event).__name__}) was refused: the journal is open for reading only.",
+            why="Views show what happened; they never add to it.",
+            do="Report this as a bug.",
+        )
+
+    def streams(self) -> tuple[str, ...]:
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_streams(db)
+
+    def verify(self) -> int:
+        """Check every entry from the first against the chain and HEAD; how many there are."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.walk(db, self._path)[0].seq
+
+    def _opened(self) -> sqlite3.Connection:
+        if not self._path.is_file():
+            raise _no_run(self._path)
+        head = read_head(head_path(self._path))
+        # A reader of a closed WAL file would leave a -wal and a -shm behind; without a -wal nobody is writing.
+        writing = self._path.with_name(f"{self._path.name}-wal").exists()
+        uri = f"{self._path.absolute().as_uri()}?{'mode=ro' if writing else 'mode=ro&immutable=1'}"
+        with ExitStack() as undo:
+            db = undo.enter_context(closing(sqlite3.connect(uri, uri=True, isolation_level=None)))
+            db.execute("pragma trusted_schema = off")
+            if not rows.checked_version(db, self._path) and head in {None, Tip()}:
+                raise _no_run(self._path)
+            rows.check_head(db, self._path, head)
+            undo.pop_all()
+        return db
+
+
+def _no_run(path: Path) -> StorageFailed:
+    return StorageFailed(
+        "No run found.",
+        why=f"There is no journal at {str(path)!r}, or it is empty.",
+        do="Start a run with `autopilot run`.",
+    )
+
+
+def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
+    fresh = not path.exists()
+    with ExitStack() as undo:
+        # The journal's own lock lets one thread in at a time.
+        db = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
+        undo.callback(db.close)
+        for setting in _SETTINGS:
+            db.execute(setting)
+        rows.migrate(db, path)
+        if fresh:
+            flush_folder(path.parent)
+        undo.pop_all()
+    return db
+
+
+def _check_pages(db: sqlite3.Connection, path: Path) -> None:
+    """A damaged list of free pages would let the next entry overwrite an old one."""
+    found = db.execute("pragma quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise failures.damaged(path, "its pages do not fit together")

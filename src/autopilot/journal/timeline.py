@@ -1,0 +1,105 @@
+"""A run's entries sorted by phase once, so that what is computed from them stays linear in their number."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+
+Turn = PhaseStarted | PhaseFinished | PhaseSkipped
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the run knows of one phase: its turns with their times, what was noted of it, and its passes."""
+
+    turns: tuple[tuple[str, Turn], ...] = ()
+    notes: tuple[Noted, ...] = ()
+    passes: tuple[PhaseRecord, ...] = ()
+
+    @property
+    def started(self) -> tuple[tuple[str, PhaseStarted], ...]:
+        return tuple((at, turn) for at, turn in self.turns if isinstance(turn, PhaseStarted))
+
+    @property
+    def finished(self) -> tuple[tuple[str, PhaseFinished], ...]:
+        return tuple((at, turn) for at, turn in self.turns if isinstance(turn, PhaseFinished))
+
+    @property
+    def skipped(self) -> PhaseSkipped | None:
+        last = self.turns[-1][1] if self.turns else None
+        return last if isinstance(last, PhaseSkipped) else None
+
+    @property
+    def status(self) -> str:
+        match self.turns[-1][1] if self.turns else None:
+            case None:
+                return "not_started"
+            case PhaseStarted():
+                return "in_progress"
+            case PhaseSkipped():
+                return "skipped"
+            case PhaseFinished(verdict=verdict):
+                return settled(verdict)
+
+    @property
+    def counted(self) -> tuple[str, PhaseFinished] | None:
+        """AMB-37: the newest pass that came out whole and was kept, else the newest that ended."""
+        whole = [(at, t) for at, t in self.finished if t.outcome.status == "completed" and not t.outcome.rollback]
+        ended = whole if whole and isinstance(self.finished[-1][1].verdict, Advance) else self.finished
+        return ended[-1] if ended else None
+
+
+@dataclass(slots=True)
+class _Gathered:
+    turns: list[tuple[str, Turn]] = field(default_factory=list)
+    notes: list[Noted] = field(default_factory=list)
+
+
+def settled(verdict: Verdict) -> str:
+    """What the run's verdict on a pass makes of the phase."""
+    match verdict:
+        case Advance():
+            return "completed"
+        case Retry():
+            return "in_progress"
+        case AskHuman():
+            return "needs_human_verification"
+        case Stop():
+            return "failed"
+
+
+def histories(run: RunRecord, passes: Mapping[str, tuple[PhaseRecord, ...]]) -> dict[str, History]:
+    """One history a target phase, in the order of the targets; then any other phase the run touched."""
+    gathered = {phase: _Gathered() for phase in run.start.targets}
+    for entry in run.entries:
+        phase = phase_of(entry)
+        if phase is None:
+            continue
+        found = gathered.setdefault(phase, _Gathered())
+        if isinstance(entry.event, PhaseStarted | PhaseFinished | PhaseSkipped):
+            found.turns.append((entry.at, entry.event))
+        elif isinstance(entry.event, Noted):
+            found.notes.append(entry.event)
+    return {
+        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), passes=passes.get(phase, ()))
+        for phase, g in gathered.items()
+    }
+
+
+def phase_of(entry: Entry) -> str | None:
+    match entry.event:
+        case PhaseStarted(brief=brief):
+            return brief.phase.id
+        case PhaseFinished(outcome=outcome):
+            return outcome.phase
+        case PhaseSkipped(phase=phase) | Noted(phase=phase):
+            return phase
+    return None
+
+
+def times(run: RunRecord, passes: Iterable[PhaseRecord]) -> list[Entry]:
+    """Every entry of the run and of its passes, by time."""
+    entries = [*run.entries, *(entry for record in passes for entry in record.entries)]
+    return sorted(entries, key=lambda entry: entry.at)
