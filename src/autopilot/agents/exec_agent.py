@@ -1,0 +1,130 @@
+"""Makes any program an agent: one process a call, a JSON document in, a JSON object out."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from autopilot.agents.answers import Extracted, extract
+from autopilot.agents.printing import ending, plain
+from autopilot.agents.transcripts import store, transcript
+from autopilot.domain.agent import Call, Outcome, Reply
+from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.protocols import Job, Processes, Ran
+
+PROTOCOL = 1
+TEXT_SHOWN = 8_000
+PASSED_ON = frozenset({"PATH", "HOME", "USER", "LANG", "TZ", "TERM", "SHELL", "TMPDIR"})
+PASS_MORE = "AUTOPILOT_PASS_ENV"  # noqa: S105 - the name of a variable
+
+
+class ExecAgent:
+    """Runs `command` once a call, in the call's folder. Keeps a transcript of each call."""
+
+    def __init__(self, command: str, processes: Processes, transcripts: Path, run: str, launch_folder: Path) -> None:
+        self._argv = argv_of(command, launch_folder)
+        self._processes, self._transcripts, self._run = processes, transcripts, run
+
+    def call(self, call: Call, started: Callable[[int], None]) -> Reply:
+        """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
+        question = document(call)
+        job = Job(
+            argv=self._argv,
+            cwd=call.folder,
+            env={**passed_on(os.environ), **named(call, self._run)},
+            stdin=msgspec.json.encode(question),
+            timeout_s=call.seconds,
+            mark=call.id,
+        )
+        ran = self._processes.run(job, started)
+        store(self._transcripts, transcript(call.id, self._argv, question, ran))
+        return reply_of(ran)
+
+
+def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:
+    """The command's words. Files named relative to where the user stands are made absolute: it runs elsewhere."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise _unusable(command, f"it cannot be split into words: {error}") from error
+    if not words:
+        raise _unusable(command, "it is empty")
+    return tuple(_placed(word, launch_folder, first=number == 0) for number, word in enumerate(words))
+
+
+def document(call: Call) -> dict[str, Any]:
+    """What the program finds on its standard input."""
+    task = call.task
+    return {
+        "protocol": PROTOCOL,
+        "call": call.id,
+        "role": call.role,
+        "prompt": call.prompt,
+        "schema": call.answer_schema,
+        "phase": msgspec.to_builtins(call.phase),
+        "task": None if task is None else {"id": task.id, "title": task.title, "files": list(task.files)},
+        "model": call.model,
+        "limits": {"seconds": call.seconds},
+    }
+
+
+def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """The part of the user's environment an agent gets: no keys and tokens but those the user names."""
+    more = {name.strip() for name in environment.get(PASS_MORE, "").split(",")}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in PASSED_ON or name in more or name.startswith("LC_")
+    }
+
+
+def named(call: Call, run: str) -> dict[str, str]:
+    return {"AUTOPILOT_CALL": call.id, "AUTOPILOT_ROLE": call.role, "AUTOPILOT_RUN": run}
+
+
+def reply_of(ran: Ran) -> Reply:
+    """Judge one ended process. What a call cost counts however it ended; an answer only if it ended well."""
+    stdout = plain(ran.stdout.decode(errors="replace"))
+    found = extract(stdout)
+    outcome = outcome_of(ran.exit_code, found)
+    stderr = "" if outcome == "ok" else plain(ran.stderr.decode(errors="replace"))
+    return Reply(
+        outcome=outcome,
+        answer=found.answer if outcome == "ok" else None,
+        text=ending(f"{stdout.strip()}\n{stderr.strip()}".strip(), TEXT_SHOWN),
+        usage=found.usage,
+        commands=found.commands,
+        resets_at=found.resets_at,
+    )
+
+
+def outcome_of(exit_code: int | None, found: Extracted) -> Outcome:
+    match exit_code:
+        case None:
+            return "timeout"
+        case 0:
+            return "bad_output" if found.answer is None else "ok"
+        case 75:
+            return "usage_limited"
+        case _:
+            return "crashed"
+
+
+def _placed(word: str, launch_folder: Path, *, first: bool) -> str:
+    # A program's bare name means the one on the PATH, as in a shell; a file of that name here does not shadow it.
+    if not word or (first and "/" not in word and shutil.which(word) is not None):
+        return word
+    place = launch_folder / word
+    return os.path.abspath(place) if place.is_file() else word  # noqa: PTH100 - Path.absolute keeps `..`
+
+
+def _unusable(command: str, reason: str) -> UsageInvalid:
+    return UsageInvalid(
+        f"the agent command {command!r} cannot be used: {reason}",
+        why="it is started for every call",
+        do="write it as in a shell, for example --agent exec:'python3 my_agent.py'",
+    )

@@ -1,0 +1,54 @@
+"""Writes and removes files beneath one folder, never through a link and never outside."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+
+
+def is_beneath(path: str) -> bool:
+    """Whether a path, as it is written, names something inside the folder it is relative to."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and ".." not in parts and not path.startswith("/") and "\0" not in path
+
+
+def write(folder: str, path: str, text: str) -> None:
+    """Raises OSError when a part of the path is a link or no folder."""
+    with _parent(folder, path, make=True) as (parent, name):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(name, flags, 0o666, dir_fd=parent), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+
+def remove(folder: str, path: str) -> None:
+    """Gone afterwards, whether it was there or not; a link is removed, not what it points to."""
+    with suppress(FileNotFoundError), _parent(folder, path, make=False) as (parent, name):
+        os.unlink(name, dir_fd=parent)
+
+
+def make_executable(folder: str, path: str) -> None:
+    with _parent(folder, path, make=False) as (parent, name):
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
+        try:
+            os.fchmod(file, stat.S_IMODE(os.fstat(file).st_mode) | 0o111)
+        finally:
+            os.close(file)
+
+
+@contextmanager
+def _parent(folder: str, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
+    """The folder the path's last name is in, opened name by name so that no link on the way is followed."""
+    *parts, name = PurePosixPath(path).parts
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in parts:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=here)
+            deeper = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            os.close(here)
+            here = deeper
+        yield here, name
+    finally:
+        os.close(here)

@@ -1,0 +1,65 @@
+"""Stores what went into and came out of each agent call."""
+
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from autopilot.domain.protocols import Ran
+from autopilot.domain.value import Value
+
+UNSAFE = re.compile(r"[^A-Za-z0-9._~-]")
+CAP = 4_000_000
+
+
+class Transcript(Value, frozen=True, kw_only=True):
+    """`exit` is None for a call that was cut off at its time limit."""
+
+    call: str
+    command: tuple[str, ...]
+    stdin: dict[str, Any]
+    stdout: str
+    stderr: str
+    exit: int | None
+    seconds: float
+
+
+def transcript(call: str, command: tuple[str, ...], stdin: dict[str, Any], ran: Ran) -> Transcript:
+    return Transcript(
+        call=call,
+        command=command,
+        stdin=stdin,
+        stdout=ran.stdout[-CAP:].decode(errors="replace"),
+        stderr=ran.stderr[-CAP:].decode(errors="replace"),
+        exit=ran.exit_code,
+        seconds=round(ran.seconds, 3),
+    )
+
+
+def path_of(folder: Path, call: str) -> Path:
+    """`<folder>/<run>/<phase>/<step>/<n>.json`; whatever a call is named, it stays inside the folder."""
+    parts = [UNSAFE.sub("_", part).lstrip(".") or "_" for part in call.split("/")]
+    return folder.joinpath(*parts[:-1], f"{parts[-1]}.json")
+
+
+def store(folder: Path, entry: Transcript) -> bool:
+    """Whole or not at all. A transcript that cannot be written (a full disk) never stops a run: False."""
+    path, temporary = path_of(folder, entry.call), None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(msgspec.json.format(msgspec.json.encode(entry), indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink()
+        return False
+    return True

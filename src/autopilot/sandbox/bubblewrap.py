@@ -1,0 +1,110 @@
+"""Runs a command in a bubblewrap sandbox: no network, no home, and only its own folder to write in."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.sandbox import shell
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain
+
+ALONE = (
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+    "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL",
+)  # fmt: skip
+# Only root can read these; a run started by root must not hand them on.
+SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
+SECRET_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d")
+HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walls:
+    """How the sandbox is built here: which program, what it shows, and whether it can forbid further namespaces."""
+
+    bwrap: str
+    toolchain: Toolchain
+    readable: tuple[str, ...] = ()
+    disable_userns: bool = True
+
+
+class Bubblewrap:
+    """Tier bubblewrap."""
+
+    def __init__(self, processes: Processes, walls: Walls, mark: str = "") -> None:
+        self._processes, self._walls, self._mark = processes, walls, mark
+        self._fixed = tuple(fixed_arguments(walls))
+
+    @property
+    def tier(self) -> str:
+        return "bubblewrap"
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        """Run the command in the folder. Raises `SandboxUnavailable` when the sandbox itself failed."""
+        if (refusal := shell.refused(command)) is not None:
+            return refusal
+        ran = self._confined(command, folder, timeout_s)
+        if ran.exit_code == 1 and ran.stderr.startswith(b"bwrap: "):
+            # A command may print such a line too; only if nothing at all runs was it the sandbox.
+            check = self._confined("true", folder, timeout_s)
+            if check.exit_code != 0:
+                raise _broken(check.stderr)
+        return ran
+
+    def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
+        place = os.path.realpath(folder)
+        environment = self._walls.toolchain.environment(place, HOME, TEMPORARY)
+        argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *shell.bash(command))
+        job = Job(argv=argv, cwd=place, env={}, timeout_s=timeout_s, mark=shell.own_mark(self._mark))
+        return shell.as_shell(self._processes.run(job))
+
+
+def fixed_arguments(walls: Walls) -> Iterator[str]:
+    """What is the same for every command: the namespaces, the system's own folders, an empty home."""
+    yield walls.bwrap
+    yield from ALONE
+    if walls.disable_userns:
+        yield "--disable-userns"
+    for folder in SYSTEM:
+        yield from _system_folder(Path(folder))
+    for name in SECRETS:
+        if Path(name).is_file():
+            yield from ("--ro-bind", "/dev/null", name)
+    for name in SECRET_FOLDERS:
+        if Path(name).is_dir():
+            yield from ("--tmpfs", name)
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    yield from ("--tmpfs", "/tmp", "--dir", HOME, "--tmpfs", "/run", "--tmpfs", "/var", "--dir", "/var/tmp")  # noqa: S108 - see HOME
+
+
+def folder_arguments(walls: Walls, folder: str) -> Iterator[str]:
+    """The folders shown beside the system's, outer ones first so that inner ones lie on top; `/` is closed last."""
+    readable = (*walls.toolchain.folders, *walls.readable, *map(os.path.realpath, walls.readable))
+    shown = dict.fromkeys(readable, "--ro-bind-try")
+    shown[folder] = "--bind"
+    for path, how in sorted(shown.items()):
+        yield from (how, path, path)
+    yield from ("--remount-ro", "/", "--chdir", folder)
+
+
+def settings(environment: dict[str, str]) -> Iterator[str]:
+    for name, value in environment.items():
+        yield from ("--setenv", name, value)
+
+
+def _system_folder(folder: Path) -> Iterator[str]:
+    """`/bin` and its like are links into `/usr` on most systems, and stay links."""
+    if folder.is_symlink():
+        yield from ("--symlink", str(folder.readlink()), str(folder))
+    elif folder.is_dir():
+        yield from ("--ro-bind", str(folder), str(folder))
+
+
+def _broken(stderr: bytes) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"the sandbox did not start: {stderr.decode(errors='replace').strip()[:300]}",
+        why="a command that never ran says nothing about the work",
+        do="run `autopilot doctor`; with `--sandbox none` commands run unconfined and nothing is shown as verified",
+    )

@@ -1,0 +1,32 @@
+"""Runs a command with a cleared environment and limits, but not confined: the last resort."""
+
+import tempfile
+
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.sandbox import shell
+from autopilot.sandbox.toolchain import Toolchain
+
+
+class PlainProcess:
+    """Tier none: what it runs can write wherever the user can."""
+
+    def __init__(self, processes: Processes, toolchain: Toolchain, mark: str = "") -> None:
+        self._processes, self._toolchain, self._mark = processes, toolchain, mark
+
+    @property
+    def tier(self) -> str:
+        return "none"
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        """Run the command in the folder; nothing it started is left when this returns."""
+        if (refusal := shell.refused(command)) is not None:
+            return refusal
+        with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as private:
+            job = Job(
+                argv=shell.bash(command),
+                cwd=folder,
+                env=self._toolchain.environment(folder, private, private),
+                timeout_s=timeout_s,
+                mark=shell.own_mark(self._mark),
+            )
+            return shell.as_shell(self._processes.run(job))

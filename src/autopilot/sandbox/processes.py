@@ -1,0 +1,74 @@
+"""Runs programs to their end; whatever happens, none of them and nothing they started is left behind."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from autopilot.domain.protocols import Job, Ran
+from autopilot.sandbox import marks
+from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
+from autopilot.sandbox.streams import Conversation
+
+
+class ChildProcesses:
+    """
+    Real processes, each in a session of its own that dies with us.
+
+    A mark belongs to one job at a time: when the job ends, everything that carries it or a mark beneath it is killed.
+    """
+
+    def __init__(self, ceilings: Ceilings = Ceilings(), tools: str = SYSTEM_FOLDERS) -> None:  # noqa: B008 - frozen
+        self._launcher = Launcher(ceilings, tools)
+
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
+        """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
+        begun = time.monotonic()
+        with self._running(job) as child:
+            talk = Conversation(child, job.stdin, job.max_output)
+            if started is not None:
+                started(child.pid)
+            ended = talk.until_end(begun + job.timeout_s)
+            _end(child, job.mark)
+            talk.drain()
+        return Ran(
+            exit_code=child.returncode if ended else None,
+            stdout=talk.stdout.whole(),
+            stderr=talk.stderr.whole(),
+            seconds=time.monotonic() - begun,
+        )
+
+    def sweep(self, mark: str) -> int:
+        """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
+        return marks.sweep(mark)
+
+    @contextmanager
+    def _running(self, job: Job) -> Iterator[subprocess.Popen[bytes]]:
+        """A started child. When we are interrupted everything is gone first, and only then the exception goes on."""
+        child: subprocess.Popen[bytes] | None = None
+        try:
+            child = self._launcher.start(job, {**job.env, marks.MARK: job.mark} if job.mark else job.env)
+            yield child
+        finally:
+            if child is None:
+                marks.sweep(job.mark)
+            else:
+                _end(child, job.mark)
+                _close(child)
+
+
+def _end(child: subprocess.Popen[bytes], mark: str) -> None:
+    """Kill whatever carries the mark, in the group or out of it, then the group while the child holds its number."""
+    if child.returncode is None:
+        marks.sweep(mark)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for stream in (child.stdin, child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()

@@ -1,0 +1,132 @@
+"""Feeds a child its input and keeps what it prints, in bounded memory, until it ends or its time is up."""
+
+import math
+import os
+import select
+import subprocess
+import time
+
+CHUNK = 1 << 16
+# What can still lie in a pipe when its writer has ended; more than that comes from somebody who should be gone.
+PIPE_CAPACITY = 1 << 20
+# How often to look, where the kernel cannot tell us that a child has ended.
+TICK_S = 0.01
+
+
+class Kept:
+    """The beginning and the end of a stream; the end is what matters most, so it gets most of the room."""
+
+    def __init__(self, limit: int) -> None:
+        self._room_head = limit // 8
+        self._room_tail = limit - self._room_head
+        self._head, self._tail, self._seen = bytearray(), bytearray(), 0
+
+    def add(self, chunk: bytes) -> None:
+        self._seen += len(chunk)
+        missing = self._room_head - len(self._head)
+        self._head += chunk[:missing]
+        self._tail += chunk[missing:]
+        if len(self._tail) > 2 * self._room_tail:
+            del self._tail[: len(self._tail) - self._room_tail]
+
+    def whole(self) -> bytes:
+        """All of it, or beginning and end with a line between that says how much was left out."""
+        if self._seen <= self._room_head + self._room_tail:
+            return bytes(self._head + self._tail)
+        note = b"\n[... %d bytes left out ...]\n" % (self._seen - self._room_head - self._room_tail)
+        room = max(0, self._room_tail - len(note))
+        return bytes(self._head + note + self._tail[len(self._tail) - room :])
+
+
+class Conversation:
+    """One child's three streams. Never waits for a stream somebody else holds open after the child has ended."""
+
+    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, max_output: int) -> None:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self.stdout, self.stderr = Kept(max_output), Kept(max_output)
+        self._child = child
+        self._unsent = memoryview(stdin)
+        self._sinks = {child.stdout.fileno(): self.stdout, child.stderr.fileno(): self.stderr}
+        self._poller = select.poll()
+        for fd in self._sinks:
+            self._watch(fd, select.POLLIN)
+        if child.stdin is not None:
+            self._watch(child.stdin.fileno(), select.POLLOUT)
+
+    def until_end(self, deadline: float) -> bool:
+        """Whether the child ended before the deadline (on the monotonic clock). It is not reaped here."""
+        try:
+            hold = os.pidfd_open(self._child.pid)
+        except (OSError, AttributeError):
+            return self._talk(deadline, None)
+        try:
+            self._poller.register(hold, select.POLLIN)
+            return self._talk(deadline, hold)
+        finally:
+            os.close(hold)
+
+    def drain(self) -> None:
+        """Take what still lies in the pipes."""
+        for fd, sink in self._sinks.items():
+            _drain(fd, sink)
+
+    def _talk(self, deadline: float, hold: int | None) -> bool:
+        while (left := deadline - time.monotonic()) > 0:
+            wait = left if hold is not None else min(left, TICK_S)
+            ready = [fd for fd, _ in self._poller.poll(math.ceil(wait * 1000))]
+            for fd in ready:
+                if fd != hold:
+                    self._serve(fd)
+            if hold in ready or (hold is None and has_ended(self._child.pid)):
+                return True
+        return False
+
+    def _serve(self, fd: int) -> None:
+        sink = self._sinks.get(fd)
+        more = self._send(fd) if sink is None else _receive(fd, sink)
+        if not more:
+            self._poller.unregister(fd)  # a closed stream would be reported for ever
+
+    def _send(self, fd: int) -> bool:
+        try:
+            self._unsent = self._unsent[os.write(fd, self._unsent[:CHUNK]) :]
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            self._unsent = self._unsent[:0]
+        if not self._unsent and self._child.stdin is not None:
+            self._child.stdin.close()
+        return bool(self._unsent)
+
+    def _watch(self, fd: int, events: int) -> None:
+        os.set_blocking(fd, False)
+        self._poller.register(fd, events)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether our child has ended; it stays unreaped, so that its id still means it."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _receive(fd: int, sink: Kept) -> bool:
+    """False at the end of the stream."""
+    try:
+        chunk = os.read(fd, CHUNK)
+    except BlockingIOError:
+        return True
+    sink.add(chunk)
+    return bool(chunk)
+
+
+def _drain(fd: int, sink: Kept) -> None:
+    taken = 0
+    while taken < PIPE_CAPACITY:
+        try:
+            chunk = os.read(fd, CHUNK)
+        except BlockingIOError:
+            return
+        if not chunk:
+            return
+        sink.add(chunk)
+        taken += len(chunk)

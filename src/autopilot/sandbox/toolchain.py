@@ -1,0 +1,107 @@
+"""What a confined command may see of the user's machine: a PATH, and the folders its programs live in."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Shown anyway, as a whole.
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc")
+# Followed to where they really live: a virtual environment's python is a link to another prefix.
+INTERPRETERS = (
+    "python3", "python", "node", "ruby", "java", "go", "php", "deno", "bun", "uv", "git", "perl", "make", "bash",
+)  # fmt: skip
+# Programs that look for their data by a variable, and where it is below the home folder when that is not set.
+DATA_FOLDERS = (("RUSTUP_HOME", ".rustup"), ("NVM_DIR", ".nvm"), ("GOROOT", None), ("JAVA_HOME", None))
+# A `bin` is part of a whole installation if one of these lies beside it.
+INSTALLATION_SIGNS = ("lib", "lib64", "libexec", "versions", "pyvenv.cfg", "share")
+# Never shown as a whole: what Autopilot keeps there must stay out of sight of the commands it runs.
+PROJECT_SIGNS = (".planning", ".autopilot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """`places` are where the folders of `path` really are; `folders` are shown read-only, `variables` point at them."""
+
+    path: tuple[str, ...]
+    places: tuple[str, ...]
+    folders: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+    def environment(self, folder: str, home: str, temporary: str) -> dict[str, str]:
+        """The whole environment of a command run in `folder`; nothing inside it is on the PATH."""
+        inside = f"{os.path.realpath(folder)}/"
+        outside = [
+            entry
+            for entry, place in zip(self.path, self.places, strict=True)
+            if not f"{place}/".startswith(inside) and not f"{entry}/".startswith(inside)
+        ]
+        return {
+            **dict(self.variables),
+            "PATH": os.pathsep.join(outside) or "/usr/local/bin:/usr/bin:/bin",
+            "HOME": home,
+            "TMPDIR": temporary,
+            "LANG": "C.UTF-8",
+        }
+
+
+def look(environment: Mapping[str, str]) -> Toolchain:
+    """Find the user's tools. The home folder itself, and any folder it lies in, is never shown."""
+    home = os.path.realpath(environment.get("HOME") or "/nonexistent")
+    entries = environment.get("PATH", os.defpath).split(os.pathsep)
+    path = tuple(dict.fromkeys(entry for entry in entries if entry.startswith("/") and Path(entry).is_dir()))
+    data = [(name, found) for name, found in _data(environment, home) if not is_within(home, found)]
+    shown = {folder for entry in (*path, *_real_homes(path)) for folder in _prefixes(entry, home)}
+    shown |= {found for _, found in data}
+    outside = {folder for folder in shown if not any(is_within(folder, system) for system in SYSTEM)}
+    places = tuple(os.path.realpath(entry) for entry in path)
+    return Toolchain(path=path, places=places, folders=_outermost(outside), variables=tuple(data))
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether the path is the folder or lies in it, links followed on both sides."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def _prefixes(entry: str, home: str) -> Iterator[str]:
+    """The installation a `bin` folder belongs to, both as it is written and where it really is."""
+    for folder in dict.fromkeys((entry, os.path.realpath(entry))):
+        parent = Path(folder).parent
+        if folder.startswith("/nix/"):
+            yield "/nix"
+        elif _is_installation(parent) and not is_within(home, str(parent)) and parent != Path(home, ".local"):
+            yield str(parent)
+        elif not is_within(home, folder):
+            yield folder
+
+
+def _is_installation(folder: Path) -> bool:
+    if folder == Path("/") or any((folder / sign).exists() for sign in PROJECT_SIGNS):
+        return False
+    return any((folder / sign).exists() for sign in INSTALLATION_SIGNS)
+
+
+def _real_homes(path: tuple[str, ...]) -> Iterator[str]:
+    joined = os.pathsep.join(path)
+    for name in INTERPRETERS:
+        found = shutil.which(name, path=joined)
+        if found is not None:
+            yield str(Path(os.path.realpath(found)).parent)
+
+
+def _data(environment: Mapping[str, str], home: str) -> Iterator[tuple[str, str]]:
+    for name, below_home in DATA_FOLDERS:
+        usual = str(Path(home, below_home)) if below_home else ""
+        found = environment.get(name) or usual
+        if found.startswith("/") and Path(found).is_dir():
+            yield name, found
+
+
+def _outermost(folders: set[str]) -> tuple[str, ...]:
+    """Without those that lie in another one."""
+    kept: list[str] = []
+    for folder in sorted(folders):
+        if not any(Path(folder).is_relative_to(outer) for outer in kept):
+            kept.append(folder)
+    return tuple(kept)

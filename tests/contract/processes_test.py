@@ -1,0 +1,285 @@
+"""What `Processes` promises: a program runs to its end, and nothing of it is left afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
+from autopilot.domain.protocols import Job, Processes
+from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.processes import ChildProcesses
+
+PATH = os.environ["PATH"]
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="marks are read from /proc, which only Linux has")
+
+
+@pytest.fixture(params=["by launcher", "by hook"])
+def processes(request: pytest.FixtureRequest) -> Processes:
+    """Both ways of tying a child to us: the second is for systems without the first one's program."""
+    return ChildProcesses() if request.param == "by launcher" else ChildProcesses(tools="/nonexistent")
+
+
+def shell(script: str, cwd: Path, mark: str = "", timeout_s: float = 20.0) -> Job:
+    return Job(argv=("sh", "-c", script), cwd=str(cwd), env={"PATH": PATH}, mark=mark, timeout_s=timeout_s)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; a zombie does not."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+def comes_true(condition: Callable[[], bool], within_s: float = 5.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return condition()
+
+
+@pytest.mark.parametrize("code", [0, 1, 75, 255])
+def test_the_exit_code_is_the_programs(processes: Processes, tmp_path: Path, code: int) -> None:
+    assert processes.run(shell(f"exit {code}", tmp_path)).exit_code == code
+
+
+def test_a_signal_shows_as_its_negative(processes: Processes, tmp_path: Path) -> None:
+    assert processes.run(shell("kill -9 $$", tmp_path)).exit_code == -9
+
+
+def test_both_streams_are_kept_apart(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("echo out; echo err >&2", tmp_path))
+
+    assert (ran.stdout, ran.stderr) == (b"out\n", b"err\n")
+
+
+def test_the_program_runs_in_its_folder_with_the_given_environment_and_no_other(
+    processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANTED_SECRET", "s3cret")
+    ran = processes.run(Job(argv=("env",), cwd=str(tmp_path), env={"PATH": PATH, "A": "1"}, mark="run/1"))
+
+    assert set(ran.stdout.decode().splitlines()) == {f"PATH={PATH}", "A=1", "AUTOPILOT_MARK=run/1"}
+    assert processes.run(shell("pwd -P", tmp_path)).stdout.decode().strip() == str(tmp_path.resolve())
+
+
+@pytest.mark.parametrize("size", [0, 1, 5_000_000], ids=["empty", "small", "larger than any pipe"])
+def test_standard_input_is_given_whole_and_then_closed(processes: Processes, tmp_path: Path, size: int) -> None:
+    job = Job(argv=("wc", "-c"), cwd=str(tmp_path), env={"PATH": PATH}, stdin=b"x" * size)
+
+    assert int(processes.run(job).stdout) == size
+
+
+def test_a_program_that_echoes_more_than_a_pipe_holds_does_not_deadlock(processes: Processes, tmp_path: Path) -> None:
+    text = b"0123456789" * 300_000
+    ran = processes.run(Job(argv=("cat",), cwd=str(tmp_path), env={"PATH": PATH}, stdin=text, timeout_s=20))
+
+    assert ran.stdout == text
+
+
+def test_a_program_that_does_not_read_its_input_is_no_trouble(processes: Processes, tmp_path: Path) -> None:
+    job = Job(argv=("true",), cwd=str(tmp_path), env={"PATH": PATH}, stdin=b"x" * 5_000_000)
+
+    assert processes.run(job).exit_code == 0
+
+
+def test_of_too_much_output_beginning_and_end_are_kept(processes: Processes, tmp_path: Path) -> None:
+    job = Job(
+        argv=("sh", "-c", "echo first; yes | head -c 30000000; echo last"),
+        cwd=str(tmp_path),
+        env={"PATH": PATH},
+        max_output=10_000,
+    )
+    ran = processes.run(job)
+
+    assert len(ran.stdout) <= 10_000
+    assert ran.stdout.startswith(b"first\n")
+    assert b" bytes left out " in ran.stdout
+    assert ran.stdout.endswith(b"y\nlast\n")
+
+
+def test_reopening_the_error_stream_by_name_loses_nothing(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("echo one >&2; echo two > /dev/stderr; echo three >&2", tmp_path))
+
+    assert ran.stderr == b"one\ntwo\nthree\n"
+
+
+def test_at_the_time_limit_the_program_is_cut_off_and_its_output_kept(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("echo begun; sleep 60", tmp_path, timeout_s=0.3))
+
+    assert ran.exit_code is None
+    assert ran.stdout == b"begun\n"
+    assert 0.3 <= ran.seconds < 1.3
+
+
+def test_a_program_that_ignores_every_polite_signal_is_cut_off_too(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("trap '' TERM INT HUP; while :; do sleep 0.05; done", tmp_path, timeout_s=0.3))
+
+    assert ran.exit_code is None
+    assert ran.seconds < 1.3
+
+
+def test_a_child_holding_the_output_open_does_not_keep_us_waiting(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("sleep 60 & echo done", tmp_path))
+
+    assert ran.stdout == b"done\n"
+    assert ran.seconds < 5
+
+
+def test_the_rest_of_the_group_is_gone_after_a_normal_end(processes: Processes, tmp_path: Path) -> None:
+    ran = processes.run(shell("sleep 60 & echo $!", tmp_path))
+
+    assert comes_true(lambda: not is_alive(int(ran.stdout)))
+
+
+@on_linux
+@pytest.mark.parametrize("limit", [20.0, 0.5], ids=["normal end", "time limit"])
+def test_a_daemon_in_a_session_of_its_own_does_not_survive(processes: Processes, tmp_path: Path, limit: float) -> None:
+    wait = "sleep 30" if limit < 1 else "true"
+    script = f"setsid sh -c 'echo $$ > pid; exec sleep 60' & while [ ! -s pid ]; do sleep 0.01; done; {wait}"
+    ran = processes.run(shell(script, tmp_path, mark="run/daemon", timeout_s=limit))
+
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+    assert ran.seconds < 5
+
+
+def test_the_started_program_is_named_while_it_runs(processes: Processes, tmp_path: Path) -> None:
+    seen: list[bool] = []
+    ran = processes.run(shell("echo $$; sleep 0.1", tmp_path), lambda pid: seen.append(is_alive(pid)))
+
+    assert seen == [True]
+    assert ran.exit_code == 0
+
+
+@pytest.mark.parametrize("kind", [Interrupted, KeyboardInterrupt, RuntimeError])
+def test_an_interruption_kills_the_program_before_it_goes_on(
+    processes: Processes, tmp_path: Path, kind: type[BaseException]
+) -> None:
+    pids: list[int] = []
+
+    def interrupt(pid: int) -> None:
+        pids.append(pid)
+        raise kind
+
+    with pytest.raises(kind):
+        processes.run(shell("sleep 60", tmp_path, mark="run/interrupted"), interrupt)
+    assert not is_alive(pids[0])
+
+
+def test_a_signal_handler_that_raises_while_we_wait_leaves_nothing(processes: Processes, tmp_path: Path) -> None:
+    pids: list[int] = []
+    earlier = signal.signal(signal.SIGUSR1, lambda *_: (_ for _ in ()).throw(Interrupted))
+    alarm = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1))
+    alarm.start()
+    try:
+        with pytest.raises(Interrupted):
+            processes.run(shell("sleep 60", tmp_path), pids.append)
+    finally:
+        alarm.join()
+        signal.signal(signal.SIGUSR1, earlier)
+
+    assert not is_alive(pids[0])
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "./no-such-file", "/no/such/file"])
+def test_a_missing_program_is_an_error_the_user_can_fix(processes: Processes, tmp_path: Path, name: str) -> None:
+    with pytest.raises(AgentUnavailable, match="was not found") as raised:
+        processes.run(Job(argv=(name,), cwd=str(tmp_path), env={"PATH": PATH}))
+    assert raised.value.exit_code == 3
+    assert raised.value.why
+    assert raised.value.do
+
+
+def test_a_missing_folder_is_not_taken_for_a_missing_program(processes: Processes, tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="is gone"):
+        processes.run(shell("true", tmp_path / "missing"))
+
+
+def test_a_program_in_the_folder_is_found_by_its_path_only(processes: Processes, tmp_path: Path) -> None:
+    program = tmp_path / "tool"
+    program.write_text("#!/bin/sh\necho ran $0\n")
+    program.chmod(0o755)
+
+    ran = processes.run(Job(argv=("./tool",), cwd=str(tmp_path), env={"PATH": PATH}))
+    assert ran.stdout.decode() == f"ran {program}\n"
+    with pytest.raises(AgentUnavailable):
+        processes.run(Job(argv=("tool",), cwd=str(tmp_path), env={"PATH": f".:{PATH}"}))
+
+
+def test_a_file_cannot_grow_past_its_ceiling(tmp_path: Path) -> None:
+    ran = ChildProcesses(Ceilings(file_bytes=100_000)).run(shell("yes > big", tmp_path))
+
+    assert ran.exit_code != 0
+    assert (tmp_path / "big").stat().st_size <= 100_000
+
+
+@on_linux
+def test_sweeping_a_mark_ends_what_lies_beneath_it_and_nothing_beside_it(processes: Processes) -> None:
+    children = {
+        mark: subprocess.Popen(["sleep", "60"], env={"AUTOPILOT_MARK": mark})
+        for mark in ("r1", "r1/2/plan/1", "r10", "r2/r1")
+    }
+    try:
+        assert processes.sweep("r1") == 2
+        assert {mark for mark, child in children.items() if is_alive(child.pid)} == {"r10", "r2/r1"}
+        assert processes.sweep("r1") == 0
+    finally:
+        for child in children.values():
+            child.kill()
+            child.wait()
+
+
+@on_linux
+def test_a_sweep_spares_ourselves_and_our_parents() -> None:
+    code = "from autopilot.sandbox.processes import ChildProcesses as C; print(C().sweep('mine'))"
+    script = f'{sys.executable} -c "{code}"; echo parent lives'
+    ran = subprocess.run(
+        ["sh", "-c", script], env={"AUTOPILOT_MARK": "mine", "PATH": PATH}, capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.split("\n")[:2] == ["0", "parent lives"]
+
+
+def test_sweeping_no_mark_at_all_touches_nobody(processes: Processes) -> None:
+    assert processes.sweep("") == 0
+
+
+@on_linux
+def test_a_program_dies_with_us(tmp_path: Path) -> None:
+    code = (
+        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.protocols import Job\n"
+        f"ChildProcesses().run(Job(argv=('sleep', '60'), cwd='/', env={{'PATH': {PATH!r}}}),"
+        f" lambda pid: open({str(tmp_path / 'pid')!r}, 'w').write(str(pid)) and None)"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", code])
+    written = tmp_path / "pid"
+    assert comes_true(lambda: written.exists() and bool(written.read_text()), within_s=20)
+    pid = int(written.read_text())
+    assert comes_true(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
+
+    harness.kill()
+    harness.wait()
+    assert comes_true(lambda: not is_alive(pid))
+
+
+def test_several_programs_at_once_do_not_disturb_each_other(processes: Processes, tmp_path: Path) -> None:
+    codes: dict[int, int | None] = {}
+
+    def one(number: int) -> None:
+        codes[number] = processes.run(shell(f"sleep 0.1; exit {number}", tmp_path, mark=f"run/{number}")).exit_code
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == {number: number for number in range(1, 9)}

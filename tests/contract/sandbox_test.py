@@ -1,0 +1,242 @@
+"""What every sandbox promises, and what only bubblewrap can promise on top."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.protocols import Sandbox
+from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
+from autopilot.sandbox.choose import choose, weakness
+from autopilot.sandbox.plain import PlainProcess
+from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.toolchain import look
+
+BWRAP = shutil.which("bwrap")
+
+
+def confined(*readable: str) -> Sandbox:
+    """A bubblewrap sandbox that works, or the test is skipped."""
+    if BWRAP is None:
+        pytest.skip("bubblewrap is not installed")
+    sandbox, warning = choose("auto", ChildProcesses(), readable)
+    if sandbox.tier != "bubblewrap":
+        pytest.skip(warning or "bubblewrap does not work here")
+    return sandbox
+
+
+@pytest.fixture(params=["bubblewrap", "none"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    return confined() if request.param == "bubblewrap" else PlainProcess(ChildProcesses(), look(os.environ))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "checkout"
+    made.mkdir()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("true", 0),
+        ("exit 7", 7),
+        ("false | true", 1),
+        ("false; true", 1),
+        ("echo $UNSET_VARIABLE", 1),
+        ("no-such-program", 127),
+        ("kill -9 $$", 137),
+        ("x" * 200_000, 126),
+        ("echo a\0b", 126),
+    ],
+    ids=["success", "failure", "in a pipe", "in a list", "unset", "missing", "killed", "too long", "zero byte"],
+)
+def test_the_exit_code_is_what_a_strict_shell_says(sandbox: Sandbox, folder: Path, command: str, code: int) -> None:
+    assert sandbox.run(command, str(folder), 20).exit_code == code
+
+
+def test_both_streams_are_captured(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run("echo out; echo err >&2", str(folder), 20)
+
+    assert (ran.stdout, ran.stderr) == (b"out\n", b"err\n")
+
+
+def test_a_flood_of_output_is_cut_and_its_end_kept(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run("head -c 20000000 /dev/zero | tr '\\0' x; echo last", str(folder), 20)
+
+    assert len(ran.stdout) <= 4_000_000
+    assert ran.stdout.endswith(b"last\n")
+
+
+def test_the_command_runs_in_its_folder_and_can_write_there(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run("pwd -P; echo made > made.txt", str(folder), 20)
+
+    assert ran.stdout.decode().strip() == str(folder.resolve())
+    assert (folder / "made.txt").read_text() == "made\n"
+
+
+def test_standard_input_is_closed(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run("cat; echo end", str(folder), 5)
+
+    assert (ran.exit_code, ran.stdout) == (0, b"end\n")
+
+
+def test_the_environment_is_cleared(sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANTED_SECRET", "s3cret")
+    ran = sandbox.run("env; cat /proc/self/environ", str(folder), 20)
+
+    assert b"s3cret" not in ran.stdout
+    assert b"LANG=C.UTF-8" in ran.stdout
+
+
+def test_home_and_temporary_folder_are_private_empty_and_writable(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run('ls -A "$HOME"; echo x > "$HOME/x"; echo y > "$TMPDIR/y"; echo "$HOME"', str(folder), 20)
+
+    assert ran.exit_code == 0
+    assert ran.stdout.decode().strip() not in {"", str(Path.home())}
+    assert not Path(ran.stdout.decode().strip()).exists()
+
+
+def test_programs_inside_the_folder_do_not_shadow_the_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "bin").mkdir()
+    (folder / "bin" / "true").write_text("#!/bin/sh\nexit 9\n")
+    (folder / "bin" / "true").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
+
+    for sandbox in (confined(), PlainProcess(ChildProcesses(), look(os.environ))):
+        assert sandbox.run("env true", str(folder), 20).exit_code == 0
+
+
+def test_at_the_time_limit_nothing_survives(sandbox: Sandbox, folder: Path) -> None:
+    daemon = "setsid bash -c 'sleep 1.2; echo alive > survived' >/dev/null 2>&1 &"
+    ran = sandbox.run(f"{daemon} echo begun; sleep 30", str(folder), 0.6)
+
+    assert ran.exit_code is None
+    assert ran.stdout == b"begun\n"
+    assert ran.seconds < 1.6
+    time.sleep(1.0)
+    assert not (folder / "survived").exists()
+
+
+def test_a_daemon_does_not_outlive_a_command_that_ends_well(sandbox: Sandbox, folder: Path) -> None:
+    daemon = "setsid bash -c 'sleep 0.5; echo alive > survived' >/dev/null 2>&1 &"
+    ran = sandbox.run(f"{daemon} true", str(folder), 20)
+
+    assert ran.exit_code == 0
+    time.sleep(0.8)
+    assert not (folder / "survived").exists()
+
+
+def test_the_usual_tools_work(sandbox: Sandbox, folder: Path) -> None:
+    ran = sandbox.run("git init -q . && git status --short && python3 -c 'print(6 * 7)'", str(folder), 30)
+
+    assert (ran.exit_code, ran.stdout) == (0, b"42\n"), ran.stderr
+
+
+def test_a_confined_command_cannot_write_outside_its_folder(folder: Path, tmp_path: Path) -> None:
+    targets = [
+        tmp_path / "beside",
+        Path.home() / "autopilot-probe",
+        Path("/usr/autopilot-probe"),
+        Path("/autopilot-probe"),
+    ]
+    for target in targets:
+        confined().run(f"mkdir -p '{target.parent}' && echo x > '{target}'", str(folder), 20)
+
+    assert [target for target in targets if target.exists()] == []
+
+
+def test_a_confined_command_has_no_network(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ran = confined().run(f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}", str(folder), 20)
+
+    assert ran.exit_code != 0
+    assert b"refused" in ran.stderr
+
+
+def test_a_confined_command_may_serve_and_call_itself(folder: Path) -> None:
+    code = (
+        "import socket as s; a = s.create_server(('127.0.0.1', 0)); b = s.create_connection(a.getsockname());"
+        " a.accept()[0].sendall(b'ok'); print(b.recv(2).decode())"
+    )
+    assert confined().run(f'python3 -c "{code}"', str(folder), 20).stdout == b"ok\n"
+
+
+def test_a_confined_command_does_not_see_the_users_home(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    (home / "secret.txt").write_text("s3cret")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+
+    ran = confined().run(f"cat '{home}/secret.txt' ~/secret.txt", str(folder), 20)
+    assert ran.exit_code != 0
+    assert b"s3cret" not in ran.stdout
+
+
+def test_a_confined_command_sees_no_process_of_ours(folder: Path) -> None:
+    ran = confined().run("ls /proc | grep -cE '^[0-9]+$'", str(folder), 20)
+
+    assert int(ran.stdout) < 8
+
+
+def test_a_confined_command_dies_with_us(folder: Path) -> None:
+    confined()
+    code = (
+        "import sys; from autopilot.sandbox.choose import choose; from autopilot.sandbox.processes import ChildProcesses\n"
+        "choose('auto', ChildProcesses(), ())[0].run('while :; do date +%N > tick; sleep 0.02; done', sys.argv[1], 30)"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", code, str(folder)])
+    while not (folder / "tick").exists():
+        time.sleep(0.01)
+    harness.kill()
+    harness.wait()
+
+    time.sleep(0.3)
+    last = (folder / "tick").read_text()
+    time.sleep(0.2)
+    assert (folder / "tick").read_text() == last
+
+
+def test_readable_folders_can_be_read_and_not_written(folder: Path, tmp_path: Path) -> None:
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    (objects / "pack").write_text("packed")
+    sandbox = confined(str(objects), str(tmp_path / "missing"))
+
+    assert sandbox.run(f"cat '{objects}/pack'", str(folder), 20).stdout == b"packed"
+    assert sandbox.run(f"echo x > '{objects}/pack'", str(folder), 20).exit_code != 0
+    assert (objects / "pack").read_text() == "packed"
+
+
+def test_a_command_that_pretends_the_sandbox_broke_has_simply_failed(folder: Path) -> None:
+    ran = confined().run("echo 'bwrap: setting up uid map' >&2; exit 1", str(folder), 20)
+
+    assert ran.exit_code == 1
+
+
+def test_the_canary_passes_bubblewrap_and_catches_what_does_not_confine() -> None:
+    assert weakness(confined()) is None
+    assert weakness(PlainProcess(ChildProcesses(), look(os.environ))) == "a command wrote outside its folder"
+
+
+def test_the_canary_catches_a_sandbox_that_does_not_run() -> None:
+    broken = Bubblewrap(ChildProcesses(), Walls(bwrap="/no/such/bwrap", toolchain=look(os.environ)))
+
+    assert "was not found" in (weakness(broken) or "")
+
+
+def test_switching_the_sandbox_off_is_never_silent() -> None:
+    sandbox, warning = choose("none", ChildProcesses(), ())
+
+    assert sandbox.tier == "none"
+    assert warning is not None
+    assert "unconfined" in warning

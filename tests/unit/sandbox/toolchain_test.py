@@ -1,0 +1,82 @@
+"""What a confined command sees of the user's machine."""
+
+from pathlib import Path
+
+import pytest
+
+from autopilot.sandbox.toolchain import Toolchain, look
+
+
+def folder(base: Path, *names: str) -> Path:
+    base.joinpath(*names).mkdir(parents=True, exist_ok=True)
+    return base.joinpath(*names)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return folder(tmp_path, "home", "ada")
+
+
+def seen(home: Path, *path: Path) -> Toolchain:
+    return look({"HOME": str(home), "PATH": ":".join(map(str, path))})
+
+
+def test_an_installation_below_home_is_shown_as_a_whole(home: Path) -> None:
+    folder(home, ".nvm/versions/node/v20/lib")
+
+    assert seen(home, folder(home, ".nvm/versions/node/v20/bin")).folders[-1] == str(home / ".nvm")
+
+
+def test_a_virtual_environments_interpreter_is_shown_where_it_really_is(home: Path) -> None:
+    real = folder(home, "pythons/3.12/bin") / "python3"
+    folder(home, "pythons/3.12/lib")
+    real.write_text("#!/bin/sh\n")
+    real.chmod(0o755)
+    scripts = folder(home, "venv/bin")
+    (home / "venv/pyvenv.cfg").touch()
+    (scripts / "python3").symlink_to(real)
+
+    assert set(seen(home, scripts).folders) == {str(home / "venv"), str(home / "pythons/3.12")}
+
+
+@pytest.mark.parametrize("place", ["bin", ".local/bin"])
+def test_of_the_home_folder_only_the_programs_themselves_are_shown(home: Path, place: str) -> None:
+    folder(home, "lib")
+    folder(home, ".local/share/keyrings")
+
+    assert seen(home, folder(home, place)).folders == (str(home / place),)
+
+
+def test_neither_home_nor_a_folder_around_it_is_ever_shown(home: Path, tmp_path: Path) -> None:
+    folder(tmp_path, "lib")
+
+    assert seen(home, home, tmp_path, folder(tmp_path, "bin")).folders == (str(tmp_path / "bin"),)
+
+
+def test_a_project_with_planning_files_is_not_shown_for_its_programs(home: Path) -> None:
+    folder(home, "project/.planning")
+    folder(home, "project/lib")
+
+    assert seen(home, folder(home, "project/bin")).folders == (str(home / "project/bin"),)
+
+
+def test_relative_and_missing_folders_of_the_path_are_left_out(home: Path) -> None:
+    found = look({"HOME": str(home), "PATH": f".:tools:{home}/missing:/usr/bin"})
+
+    assert found.path == ("/usr/bin",)
+    assert found.folders == ()
+
+
+def test_nothing_inside_the_checkout_is_on_its_path(home: Path, tmp_path: Path) -> None:
+    checkout = folder(tmp_path, "checkout")
+    tools = seen(home, folder(checkout, "node_modules/.bin"), Path("/usr/bin"))
+
+    assert tools.environment(str(checkout), "/h", "/t")["PATH"] == "/usr/bin"
+
+
+def test_rust_is_told_where_its_toolchains_are(home: Path) -> None:
+    folder(home, ".rustup/toolchains")
+    tools = seen(home, folder(home, ".cargo/bin"))
+
+    assert tools.folders == (str(home / ".cargo/bin"), str(home / ".rustup"))
+    assert tools.environment("/x", "/h", "/t")["RUSTUP_HOME"] == str(home / ".rustup")
