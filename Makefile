@@ -1,0 +1,80 @@
+# Everything sets itself up: on a machine with Python 3.11 or newer and git, `make demo` or `make test` is all to type.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+UV ?= $(shell command -v uv 2>/dev/null)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: help demo test check coverage format format-check lint types docs docs-check bench lock clean
+
+help:
+	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
+	@echo "make test    the tests"
+	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
+	@echo "make docs    write the generated parts of docs/ anew"
+	@echo "make bench   ratios against a baseline measured in the same run"
+	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found. Install it, or name it: make PYTHON=/path/to/python3"; exit 2; }
+ifneq ($(UV),)
+	$(UV) venv -q --allow-existing --python $(PYTHON) $(VENV)
+else
+	$(PYTHON) -m venv $(VENV)
+endif
+	@touch $@
+
+define install
+	$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check) --require-hashes -r $(1)
+	$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check) --no-deps -e .
+	@touch $@
+endef
+
+$(VENV)/.run: $(VENV)/.made pyproject.toml requirements/run.lock
+	$(call install,requirements/run.lock)
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml requirements/dev.lock
+	$(call install,requirements/dev.lock)
+	@touch $(VENV)/.run
+
+demo: $(VENV)/.run
+	@$(BIN)/autopilot demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+check: format-check lint types docs-check coverage
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only .
+
+format-check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+coverage: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra --cov --cov-report=term:skip-covered
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/generate.py
+
+docs-check: $(VENV)/.dev
+	$(BIN)/python docs/generate.py --check
+
+bench: $(VENV)/.dev
+	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
+
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/run.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements/dev.lock
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
