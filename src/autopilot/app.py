@@ -23,10 +23,11 @@ from autopilot.domain.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    stream_of,
 )
 from autopilot.domain.protocols import Agent, Listener
 from autopilot.domain.record import RunRecord
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.request import RunEnd, RunRequest, report_name
 from autopilot.domain.settings import Limits, Settings
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
@@ -35,6 +36,7 @@ from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.clock import SystemClock
+from autopilot.journal.files import write_atomic
 from autopilot.journal.ledger import Ledger, read_ledger
 from autopilot.journal.lock import RunLock, alive, birth_of, boot_id, owner
 from autopilot.journal.projection import state_of
@@ -46,7 +48,10 @@ from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project, understand
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.views.summary import account
+from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.user_repo import UserRepository
 
 Warn = Callable[[str], None]
 STOP_SECONDS = 20.0
@@ -87,6 +92,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         completed=tuple(sorted(done)),
     )
     crew = hire(first, Path(request.folder))
+    check_repository(root, crew.processes)
     with RunLock(home, first.run):
         return Driver(home=home, crew=crew, listener=listener, warn=warn).begin(first)
 
@@ -159,6 +165,14 @@ def find_root(folder: Path) -> Path:
         why="every step of a run is a git commit; without a repository nothing could be kept or undone",
         do="run `git init` and make a first commit, or go to your project's folder",
     )
+
+
+def check_repository(root: Path, processes: ChildProcesses) -> None:
+    """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
+    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
+    repository = UserRepository(root, git)
+    repository.shape()
+    repository.start()
 
 
 def read_project(root: Path) -> Project:
@@ -296,10 +310,13 @@ class Driver:
 
     def _finish(self, streams: Streams, finished: RunFinished) -> RunEnd:
         run = streams.run()
+        passes = {target: streams.passes(target) for target in run.start.targets}
+        told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
+        report = self.home / report_name(run.start.run)
+        write_atomic(report, account(run.entries, told).encode())
         if finished.status == "completed":
-            state = state_of(run, {t: streams.passes(t) for t in run.start.targets}, events=None)
-            StateFile(self.home).archive(run.start.run, state)
-        return run_end(run, [r for t in run.start.targets for r in streams.passes(t)], finished)
+            StateFile(self.home).archive(run.start.run, state_of(run, passes, events=None))
+        return run_end(run, [record for records in passes.values() for record in records], finished)
 
     def _workspace(self, run: str) -> GitWorkspace:
         cache = Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
@@ -330,7 +347,7 @@ class Driver:
             if not isinstance(entry.event, AgentStarted | AgentAnswered):
                 write_state(file, streams)
 
-        streams = Streams(journal, run, (project, self.listener))
+        streams = Streams(journal, run, (self.listener, project))
         return streams
 
     def _set_old_state_aside(self) -> None:

@@ -91,7 +91,11 @@ def reviews(score: float = 9.4) -> list[dict[str, Any]]:
         {"role": "verify", "result": {"pass": True, "commands_run": ["grep -> found"], "autonomous_confidence": 9}},
         {
             "role": "judge",
-            "result": {"recommendation": "proceed", "concerns": ["short"], "independent_evidence": ["letter:1 -- done"]},
+            "result": {
+                "recommendation": "proceed",
+                "concerns": ["short"],
+                "independent_evidence": ["letter:1 -- done"],
+            },
         },
         {"role": "judge_divergence", "result": {"recommendation": "proceed", "agreements": ["the letter is there"]}},
         rate_answer(score),

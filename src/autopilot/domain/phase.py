@@ -19,13 +19,17 @@ class Expectation(Value, frozen=True, kw_only=True):
     text: str = ""
 
     def met(self, exit_code: int | None, output: str) -> bool:
-        """Judge one run. A printed `EXIT:n` counts as the exit code; a command cut off (None) meets nothing."""
+        """
+        Judge one run. A command cut off (None) meets nothing.
+
+        `EXIT:n` printed by a command that itself ends well counts as its exit code; a failure cannot be talked away.
+        """
         if exit_code is None:
             return False
         match self.form:
             case "exit":
                 echoed = re.findall(r"^EXIT:(\d+)\s*$", output, re.MULTILINE)
-                return (int(echoed[-1]) if echoed else exit_code) == self.number
+                return (int(echoed[-1]) if echoed and exit_code == 0 else exit_code) == self.number
             case "count" | "at_least":
                 counts = re.findall(r"-?\d+", output)
                 count = int(counts[-1]) if counts else None

@@ -23,7 +23,7 @@ def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:
 
 
 def _replanned(step: StepFinished) -> bool:
-    return isinstance(step.result, Rated) and isinstance(step.verdict, Retry)
+    return isinstance(step.result, Rated) and isinstance(step.verdict, Retry) and step.verdict.step != "verify"
 
 
 def replans(record: PhaseRecord) -> int:
@@ -106,6 +106,13 @@ def current_task(record: PhaseRecord) -> Task:
     raise LookupError(f"no task worked on yet in phase {record.phase.id!r}")
 
 
+def task_at(record: PhaseRecord, step: str) -> str | None:
+    """The id of the task the step is about to work on or look at; None for a step that is about the phase."""
+    if step == "execute":
+        return waiting_task(record).id
+    return current_task(record).id if step in {"fix", "mini_verify"} else None
+
+
 def task_base(record: PhaseRecord, task: str) -> str:
     """The commit the task's first try started from: what a failed task goes back to."""
     for step in since_plan(record):
@@ -124,7 +131,8 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
     """
     Tasks of which nothing shows that they were done: no criterion failed before the task and passes now.
 
-    Only for a plan made in this run; what the user planned before may already be there.
+    Only for a plan made in this run; what the user planned before may already be there. `passing` are commands: where
+    the roadmap asks for the same one, it is run once, under the roadmap's name.
     """
     if record.brief.cycle or record.plan is None or record.plan.existed_before:
         return ()
@@ -136,7 +144,7 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
         task.id
         for task in auto_tasks(record)
         if task.id not in first_tries
-        or not any(not run.passed and run.check in holds for run in first_tries[task.id].before)
+        or not any(not run.passed and run.command in holds for run in first_tries[task.id].before)
     )
 
 

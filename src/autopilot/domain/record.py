@@ -22,7 +22,7 @@ from autopilot.domain.events import (
     StepStarted,
 )
 from autopilot.domain.phase import Phase, Plan, Task
-from autopilot.domain.results import PlanChecked, StepResult
+from autopilot.domain.results import PlanChecked, StepResult, Triaged
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry
 
@@ -85,17 +85,23 @@ class PhaseRecord(Value, frozen=True, kw_only=True):
         return last.because if isinstance(last, Retry) else None
 
     def answered(self, call: str) -> AgentAnswered | None:
-        return next(
-            (e.event for e in self.entries if isinstance(e.event, AgentAnswered) and e.event.call == call), None
-        )
+        """The newest answer to the call: one that had to be asked again counts as it was answered last."""
+        answers = (e.event for e in reversed(self.entries) if isinstance(e.event, AgentAnswered))
+        return next((answer for answer in answers if answer.call == call), None)
 
     @property
     def plan(self) -> Plan | None:
-        """The accepted plan: the newest one plan-check let through, else the one this pass was given."""
+        """
+        The accepted plan: the newest one plan-check let through.
+
+        Before there is one: the plan this pass was given, if it mends earlier work or only checks what is there.
+        """
         for done in reversed(self.finished):
             if isinstance(done.result, PlanChecked) and isinstance(done.verdict, Advance):
                 return done.result.plan
-        return self.brief.plan if self.brief.cycle else None
+        triaged = self.find(Triaged)
+        given = self.brief.cycle or (triaged is not None and triaged.routing == "verify_only")
+        return self.brief.plan if given else None
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -32,3 +32,8 @@ class RunEnd(Value, frozen=True, kw_only=True):
     phases: dict[str, PhaseEnd] = {}
     usd: float | None = None
     tokens: int | None = None
+
+
+def report_name(run: str) -> str:
+    """The account of a finished run, below `.autopilot/`: RPT-01 and AMB-41, named for the run's date and time."""
+    return f"completion-{run.removeprefix('run-')}.md"

@@ -18,6 +18,7 @@ from autopilot.engine.visible import visible, writable
 
 A = TypeVar("A", bound=msgspec.Struct)
 
+NOT_TO_BE_HAD = frozenset({"usage_limited", "auth"})
 REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
@@ -91,7 +92,9 @@ class StepAgents:
         return bool(self._hands.boot) and self._started.boot == self._hands.boot
 
     def _heard(self, call: str) -> AgentAnswered | None:
-        return self._record.answered(call) if self._heed_journal else None
+        """What the journal says was answered. An agent that was not to be had has answered nothing."""
+        event = self._record.answered(call) if self._heed_journal else None
+        return None if event is None or event.outcome in NOT_TO_BE_HAD else event
 
     def _settle(
         self, question: Question[A], folder: Callable[[], str], files: Mapping[str, str]

@@ -70,12 +70,14 @@ def unmet(phase: Phase, run: RunRecord) -> tuple[str, ...]:
 def counted(passes: tuple[PhaseRecord, ...]) -> Counter[str]:
     """How often each step ran and each role was asked in earlier passes, so that numbering goes on."""
     counts: Counter[str] = Counter()
+    asked: dict[str, str] = {}
     for entry in (e for p in passes for e in p.entries):
         match entry.event:
             case StepFinished(step=step):
                 counts[step] += 1
             case AgentAnswered(call=call, role=role, task=task) if not call.endswith(".2"):
-                counts[attempt_key(role, task)] += 1
+                # A call put again after a crash is still one call.
+                asked[call] = attempt_key(role, task)
             case _:
                 pass
-    return counts
+    return counts + Counter(asked.values())

@@ -58,7 +58,7 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
     hands.workspace.write_planning(planning_files(record))
-    if rolled_back(record):
+    if rolled_back(record, finish):
         hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
     outcome = outcome_of(record, finish)
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))

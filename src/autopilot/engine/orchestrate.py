@@ -95,13 +95,14 @@ def best(run: RunRecord, phase: str) -> PhaseOutcome:
 
 def line(run: RunRecord) -> str:
     """The commit the next phase starts from: passed, force_incomplete and deferred phases are in it, failed are not."""
-    tip = run.start.base
-    for target in run.start.targets:
-        passes = run.standing(target)
+    for finished in reversed(tuple(run.of(PhaseFinished))):
+        # In the order of time: a phase that got a second chance stands on those that passed before it did.
+        phase = finished.outcome.phase
+        passes = run.standing(phase)
         if passes and isinstance(passes[-1].verdict, Advance | AskHuman):
-            landed = run.landed(target)
-            tip = landed.commit if landed else best(run, target).commit
-    return tip
+            landed = run.landed(phase)
+            return landed.commit if landed else best(run, phase).commit
+    return run.start.base
 
 
 def _begin(run: RunRecord, phase: Phase) -> RunMove:

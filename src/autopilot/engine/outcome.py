@@ -17,7 +17,7 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
-from autopilot.domain.verdict import Advance, Stop
+from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish
 
 BANDS = (
@@ -60,10 +60,12 @@ def recommendation(finish: Finish, compared: Compared | None) -> str:
 
 def commits(record: PhaseRecord) -> tuple[str, ...]:
     """The commits of this pass in the line, oldest first; work replaced by a fix or set aside is not among them."""
-    works = [s.result.work for s in record.finished if isinstance(s.result, Executed | Fixed | Debugged)]
-    newest = {work.task if not work.task.endswith("-debug") else work.change.commit: work for work in works}
-    failed = set(failed_tasks(record))
-    return tuple(w.change.commit for key, w in newest.items() if w.change.files and key not in failed)
+    changes = [s.result.work.change for s in record.finished if isinstance(s.result, Executed | Fixed | Debugged)]
+    parents = {change.commit: change.base for change in changes if change.files}
+    line = [record.commit]
+    while line[-1] in parents:
+        line.append(parents.pop(line[-1]))
+    return tuple(reversed(line[:-1]))
 
 
 def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> dict[str, bool | str]:
@@ -128,7 +130,6 @@ def band(score: float) -> str:
     return next((name for least, name in BANDS if score >= least), "not_implemented")
 
 
-def rolled_back(record: PhaseRecord) -> bool:
-    """A pass that ended in a rollback and has commits to keep aside."""
-    last = record.finished[-1].verdict if record.finished else None
-    return isinstance(last, Stop) and record.commit != record.brief.base
+def rolled_back(record: PhaseRecord, finish: Finish) -> bool:
+    """A pass that failed and has commits to keep aside."""
+    return finish.status == "failed" and record.commit != record.brief.base

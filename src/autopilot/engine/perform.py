@@ -4,6 +4,7 @@ import msgspec
 
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.events import Entry, StepFinished, StepStarted, stream_of
+from autopilot.domain.progress import task_at
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult, Unanswered
@@ -31,7 +32,15 @@ def perform(move: Run, record: PhaseRecord, hands: Hands, streams: Streams) -> P
 
 
 def started(move: Run, record: PhaseRecord, hands: Hands) -> StepStarted:
-    return StepStarted(step=move.stage.name, n=move.n, base=record.commit, nonce=hands.nonce(), boot=hands.boot)
+    step = move.stage.name
+    return StepStarted(
+        step=step,
+        n=move.n,
+        base=record.commit,
+        nonce=hands.nonce(),
+        boot=hands.boot,
+        task=task_at(record, step),
+    )
 
 
 def attempt(move: Run, record: PhaseRecord, hands: Hands, agents: StepAgents) -> StepResult:

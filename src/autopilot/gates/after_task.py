@@ -1,11 +1,16 @@
 """Did the task's work hold up to the commands Autopilot ran? The same table serves a first try and a fix."""
 
+import re
+
 from autopilot.domain.evidence import CommandRun, Work
-from autopilot.domain.progress import fixes_of, new_failures, next_stop
+from autopilot.domain.progress import fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.verdict import Advance, Retry, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+
+# `0/3` and what else agents write for "none"; anything more is taken for an admission.
+NONE_FAILED = re.compile(r"(?:0+(?:\s*/\s*\d+)?|none|n/a|-|\[\])?", re.IGNORECASE)
 
 
 class TaskFacts(Facts, frozen=True, kw_only=True):
@@ -54,10 +59,9 @@ def described(run: CommandRun) -> str:
 
 
 def proves(work: Work, record: PhaseRecord) -> bool:
-    """Some criterion failed on the tree before the task's first try and passes now."""
-    first = next(
-        (r.work.before for r in record.results(Executed) if r.work.task == work.task and r.work.before), work.before
-    )
+    """Some criterion failed on the tree before the task's first try under this plan and passes now."""
+    tries = (s.result.work for s in since_plan(record) if isinstance(s.result, Executed))
+    first = next((tried.before for tried in tries if tried.task == work.task and tried.before), work.before)
     failed_before = {run.check for run in first if not run.passed}
     return any(run.passed and run.check in failed_before for run in work.after)
 
@@ -67,7 +71,7 @@ def admitted(result: Executed | Fixed) -> str:
         left = joined(result.claim.remaining_issues)
         return left or ("the agent says it is not fixed" if result.claim.fixed is False else "")
     failed = result.claim.tasks_failed.strip()
-    return f"the agent reports failed tasks: {failed}" if failed and not failed.startswith("0") else ""
+    return "" if NONE_FAILED.fullmatch(failed) else f"the agent reports failed tasks: {failed}"
 
 
 def trouble(f: TaskFacts) -> tuple[str, ...]:

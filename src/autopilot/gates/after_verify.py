@@ -35,7 +35,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     return VerifyFacts(
         checks=len(seen.checks),
         failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
-        unproven=unproven(record, (run.check for run in seen.checks if run.passed)),
+        unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit,
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),

@@ -3,6 +3,7 @@
 from autopilot.domain.answers import PlanClaim
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
+from autopilot.domain.progress import since_plan
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
@@ -13,11 +14,13 @@ def run(record: PhaseRecord, tools: Tools) -> Planned:
     answered = tools.agents.ask(Question(role="plan", prompt=prompt(record), answer=PlanClaim))
     folder = f"{record.brief.dir}/"
     written = {path.removeprefix(folder): text for path, text in answered.wrote.items()}
-    text = written.pop("PLAN.md", None)
-    if text is None:
-        return Planned(plan=None, problem=f"no {folder}PLAN.md was written", claim=answered.value)
+    # A revision need not touch every file: what it left as it was is part of it.
+    files = artifacts(record) | written
+    text = files.pop("PLAN.md", None)
+    if text is None or not written:
+        return Planned(plan=None, problem=f"no new {folder}PLAN.md was written", claim=answered.value)
     try:
-        return Planned(plan=tools.planning.plan(text, written), claim=answered.value)
+        return Planned(plan=tools.planning.plan(text, files), claim=answered.value)
     except ConfigInvalid as error:
         return Planned(plan=None, problem=error.what, claim=answered.value)
 
@@ -37,7 +40,7 @@ def prompt(record: PhaseRecord) -> str:
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:
-    """The plan in force, or the newest proposal while none has been accepted."""
-    planned = record.find(Planned)
-    plan = record.plan or (planned.plan if planned else None) or record.brief.plan
+    """The plan in force; while another is proposed in its stead, the newest proposal."""
+    proposals = (s.result.plan for s in reversed(since_plan(record)) if isinstance(s.result, Planned))
+    plan = next((p for p in proposals if p), None) or record.plan or record.brief.plan
     return {"PLAN.md": plan.text} | {test.path: test.text for test in plan.tests} if plan else {}

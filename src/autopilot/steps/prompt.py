@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from autopilot.domain.phase import Criterion, Task
+from autopilot.domain.phase import Criterion, Expectation, Task
 from autopilot.domain.record import PhaseRecord
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
@@ -52,16 +52,13 @@ def criterion_line(criterion: Criterion) -> str:
 
 
 def all_criteria(record: PhaseRecord) -> tuple[Criterion, ...]:
-    """The user's own criteria first, then the plan's; each command once."""
+    """The user's own criteria first, then the plan's; the same command with the same expectation once."""
     planned = tuple(c for task in (record.plan.tasks if record.plan else ()) for c in task.criteria)
-    seen: set[tuple[str | None, str]] = set()
-    kept = []
+    kept: dict[tuple[str, Expectation | None], Criterion] = {}
     for criterion in (*record.phase.criteria, *planned):
-        key = (criterion.command, criterion.text if criterion.command is None else "")
-        if key not in seen:
-            seen.add(key)
-            kept.append(criterion)
-    return tuple(kept)
+        key = (criterion.command, criterion.expect) if criterion.command else (criterion.text, None)
+        kept.setdefault(key, criterion)
+    return tuple(kept.values())
 
 
 def task_lines(task: Task) -> str:

@@ -1,0 +1,63 @@
+"""What may stand on the command line, verb by verb."""
+
+import argparse
+from typing import NoReturn
+
+from autopilot.domain.errors import UsageInvalid
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports what it cannot read as an error of ours, and never guesses what an option was meant to be."""
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(prog=f"autopilot {verb}", allow_abbrev=False, add_help=False)
+        self.verb = verb
+        self.set_defaults(verb=verb)
+
+    def flags(self) -> list[str]:
+        return [flag for action in self._actions for flag in action.option_strings]
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageInvalid(
+            f"{message[:1].upper()}{message[1:]}.",
+            why="A command line that is only half understood would run something else than you meant.",
+            do=self.advice(),
+        )
+
+    def advice(self) -> str:
+        known = ", ".join(self.flags()) or "none"
+        return f"Options of {self.verb}: {known}. See autopilot --help."
+
+
+def parse(verb: str, words: list[str]) -> argparse.Namespace:
+    """Raises `UsageInvalid` for whatever the verb does not know; nothing is ignored."""
+    parser = parser_of(verb)
+    options, unknown = parser.parse_known_intermixed_args(words)
+    if unknown:
+        kind = "option" if unknown[0].startswith("-") else "word"
+        raise UsageInvalid(
+            f"Unknown {kind} {unknown[0]!r} after {verb!r}.",
+            why="It is not ignored, because you would believe it had an effect.",
+            do=parser.advice(),
+        )
+    return options
+
+
+def parser_of(verb: str) -> Parser:
+    parser = Parser(verb)
+    if verb == "run":
+        parser.add_argument("phases", nargs="*")
+        parser.add_argument("--agent", default="auto")
+        parser.add_argument("--reviewer")
+        parser.add_argument("--model")
+        parser.add_argument("--lenient", action="store_true")
+        parser.add_argument("--sandbox", choices=("auto", "none"), default="auto")
+    if verb in {"run", "resume"}:
+        parser.add_argument("--plain", action="store_true")
+    if verb in {"run", "resume", "status", "explain"}:
+        parser.add_argument("--json", action="store_true")
+    if verb == "stop":
+        parser.add_argument("--now", action="store_true")
+    if verb == "demo":
+        parser.add_argument("--keep", metavar="FOLDER")
+    return parser

@@ -1,0 +1,75 @@
+"""The entry point: find the verb, call it, turn errors into three lines and an exit code."""
+
+import sys
+
+from autopilot.cli import console
+from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
+
+_KEYWORDS = ("all", "next")
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    console.prepare()
+    try:
+        return _dispatch(words)
+    except AutopilotError as error:
+        console.complain(error.what, error.why, error.do)
+        return error.exit_code
+    except (KeyboardInterrupt, Interrupted):
+        console.complain("Interrupted.", "Every finished step is kept.", "Go on with: autopilot resume")
+        return Interrupted.exit_code
+
+
+def _dispatch(words: list[str]) -> int:
+    """`--help`, `--version` and `status` are answered here, before anything heavy is imported."""
+    if "--help" in words or "-h" in words:
+        from autopilot.cli.usage import HELP
+
+        console.say(HELP.rstrip())
+        return 0
+    if words == ["--version"]:
+        from autopilot import __version__
+
+        console.say(f"autopilot {__version__}")
+        return 0
+    if words in (["status"], ["status", "--json"]):
+        from autopilot.cli import status
+
+        console.say(status.show(as_json="--json" in words))
+        return 0
+    return _perform(*verb_of(words))
+
+
+def _perform(verb: str, words: list[str]) -> int:
+    from autopilot.cli import arguments
+
+    options = arguments.parse(verb, words)
+    if verb == "explain":
+        from autopilot.cli import explain
+        from autopilot.engine import tables
+
+        console.say(explain.explain(tables.stages(), as_json=options.json))
+        return 0
+    from autopilot import app
+    from autopilot.cli import verbs
+
+    return verbs.perform(options, app)
+
+
+def verb_of(words: list[str]) -> tuple[str, list[str]]:
+    """The verb and what follows it. Phases or options without a verb belong to `run`."""
+    from autopilot.cli.usage import VERBS
+
+    if not words:
+        return "run", []
+    first = words[0]
+    if first in VERBS:
+        return first, words[1:]
+    if first.startswith("-") or first[:1].isdigit() or first in _KEYWORDS:
+        return "run", words
+    raise UsageInvalid(
+        f"Unknown verb {first!r}.",
+        why="Autopilot does nothing it was not asked for in words it knows.",
+        do=f"Verbs: {', '.join(VERBS)}; or phases such as 3, 3-7, all, next.",
+    )

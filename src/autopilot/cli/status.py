@@ -1,0 +1,174 @@
+"""`autopilot status`: how the run stands, read from state.json alone and with as few imports as possible."""
+
+# os.path throughout: importing pathlib alone takes as long as all the rest of this module.
+# ruff: noqa: PTH100, PTH110, PTH112, PTH120, PTH123, PTH208
+import json
+import os
+
+from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
+from autopilot.views.text import clean
+
+_WIDTH = 80
+_OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
+
+
+def show(*, as_json: bool, folder: str = ".") -> str:
+    """The screen, or with `as_json` the state.json object as it lies on the disk."""
+    home = _home(os.path.abspath(folder))
+    text, state = _load(home)
+    if as_json:
+        return text.rstrip("\n")
+    return "\n".join(screen(state, alive=_held(f"{home}/lock")))
+
+
+def screen(state: dict[str, object], *, alive: bool) -> list[str]:
+    """At most 80 columns. A run that says it is running while nobody holds its lock was interrupted."""
+    meta = _table(state.get("_meta"))
+    status = _word(meta.get("status"))
+    if status == "running" and not alive:
+        status = "interrupted"
+    phases = {name: _table(phase) for name, phase in _table(state.get("phases")).items()}
+    lines = [f"Run {_word(meta.get('run_id'))}: {status}", f"Spec: {_word(_table(state.get('spec')).get('path'))}"]
+    if status in {"running", "interrupted", "paused"} and meta.get("current_phase") is not None:
+        step = meta.get("current_step")
+        lines.append(f"Now: phase {_word(meta['current_phase'])}{f', {_word(step)}' if step else ''}")
+    lines += ["", *_rows(phases), "", *_counts(phases)]
+    if status in {"interrupted", "paused", "failed"}:
+        lines.append("To continue: autopilot resume")
+    return lines
+
+
+def _rows(phases: dict[str, dict[str, object]]) -> list[str]:
+    shown = [(name, _status(phase), _score(phase), _remark(phase)) for name, phase in phases.items()]
+    shown.insert(0, ("Phase", "Status", "Score", "Name, reason"))
+    first, second = (max(len(row[n]) for row in shown) for n in (0, 1))
+    room = _WIDTH - first - second - len("Score") - 6
+    return [
+        f"{name:<{first}}  {status:<{second}}  {score:>5}  {clean(remark, room)}".rstrip()
+        for name, status, score, remark in shown
+    ]
+
+
+def _status(phase: dict[str, object]) -> str:
+    """`needs_human_verification` is too long a word for a column."""
+    status = _word(phase.get("status"))
+    return "needs a person" if status == "needs_human_verification" else status.replace("_", " ")
+
+
+def _score(phase: dict[str, object]) -> str:
+    score = phase.get("alignment_score")
+    return f"{score:.1f}" if isinstance(score, int | float) else "-"
+
+
+def _remark(phase: dict[str, object]) -> str:
+    """The phase's name, and for one that did not simply pass why."""
+    passed = phase.get("status") == "completed" and not phase.get("force_incomplete")
+    parts = [_word(phase.get("name"), "")]
+    parts += ["unanchored"] if phase.get("unanchored") else []
+    parts += [_word(phase.get("reason"), "").replace("_", " ")] if not passed else []
+    return ": ".join(part for part in parts if part)
+
+
+def _counts(phases: dict[str, dict[str, object]]) -> list[str]:
+    """How many are in which state, over as many lines as that takes."""
+    statuses = [_status(phase) for phase in phases.values()]
+    over = sum(phase.get("status") in _OVER for phase in phases.values())
+    lines = [f"{over}/{len(phases)} phases over"]
+    for status in dict.fromkeys(statuses):
+        count = f"{statuses.count(status)} {status}"
+        if len(lines[-1]) + len(count) + 3 > _WIDTH:
+            lines.append(f"  {count}")
+        else:
+            lines[-1] += f"{': ' if len(lines) == 1 and ':' not in lines[0] else ', '}{count}"
+    return lines
+
+
+def _word(value: object, missing: str = "?") -> str:
+    return clean(str(value)) if value not in (None, "") else missing
+
+
+def _table(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _home(folder: str) -> str:
+    """The nearest `.autopilot` from here upwards, but not beyond the repository."""
+    while True:
+        home = f"{folder.rstrip('/')}/.autopilot"
+        parent = os.path.dirname(folder)
+        if os.path.isdir(home) or os.path.exists(f"{folder.rstrip('/')}/.git") or parent == folder:
+            return home
+        folder = parent
+
+
+def _load(home: str) -> tuple[str, dict[str, object]]:
+    """RSM-01: the state, from its backup when it is broken; else the newest archived run."""
+    held = _read(f"{home}/state.json")
+    state = _parsed(held)
+    if held is not None and state is not None:
+        return held, state
+    for path in _archived(f"{home}/archive") if held is None else [f"{home}/state.json.backup"]:
+        other = _read(path)
+        state = _parsed(other)
+        if other is not None and state is not None:
+            return other, state
+    if held is None:
+        raise UsageInvalid(
+            "No run found.",
+            why="There is no .autopilot/state.json in this repository to tell of one.",
+            do="Start one, for example with: autopilot next",
+        )
+    raise RepositoryInvalid(
+        f"{home}/state.json cannot be read as the state of a run.",
+        why="Neither the file nor its backup holds what Autopilot writes there.",
+        do="If it is another tool's file, move it away; otherwise: autopilot rebuild",
+    )
+
+
+def _archived(folder: str) -> list[str]:
+    """Newest first: the run's name tells its time."""
+    try:
+        names = [name[:-5] for name in os.listdir(folder) if name.startswith("run-") and name.endswith(".json")]
+    except OSError:
+        return []
+    return [f"{folder}/{name}.json" for name in sorted(names, reverse=True)]
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageFailed(
+            f"{path} cannot be read: {error.strerror}.",
+            why="It tells how the run stands.",
+            do="Make it readable for you.",
+        ) from error
+
+
+def _parsed(text: str | None) -> dict[str, object] | None:
+    try:
+        state = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+    return state if isinstance(state, dict) and isinstance(state.get("_meta"), dict) else None
+
+
+def _held(path: str) -> bool:
+    """Whether a living process holds the run's lock; the system takes it from a dead one."""
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,110 @@
+"""The verbs that need the program: call it, show what happens, print what came of it."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from autopilot.cli import console
+from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
+from autopilot.domain.protocols import Listener
+from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.views.plain import PlainView
+from autopilot.views.text import clean
+
+Warn = Callable[[str], None]
+
+
+class App(Protocol):
+    """What the command line needs of the program; `autopilot.app` is one."""
+
+    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd: ...
+
+    def resume(self, folder: str, listener: Listener, warn: Warn) -> RunEnd: ...
+
+    def stop(self, folder: str, *, now: bool) -> str: ...
+
+    def rebuild(self, folder: str) -> str: ...
+
+    def demo(self, folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]: ...
+
+
+def perform(options: argparse.Namespace, app: App) -> int:
+    """The exit code of the verb in `options`."""
+    match options.verb:
+        case "run":
+            request = request_of(options, folder=_here())
+            return _drive(lambda view: app.start(request, view, warn), as_json=options.json)
+        case "resume":
+            folder = _here()
+            return _drive(lambda view: app.resume(folder, view, warn), as_json=options.json)
+        case "stop":
+            console.say(app.stop(_here(), now=options.now))
+        case "rebuild":
+            console.say(f"Written anew: {app.rebuild(_here())}")
+        case "demo":
+            return _demonstrate(options.keep, app)
+        case unknown:
+            raise AssertionError(f"the parser let the verb {unknown!r} through")
+    return 0
+
+
+def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
+    return RunRequest(
+        folder=folder,
+        phases=" ".join(options.phases),
+        agent=options.agent,
+        reviewer=options.reviewer,
+        model=options.model,
+        lenient=options.lenient,
+        sandbox=options.sandbox,
+    )
+
+
+def warn(text: str) -> None:
+    console.warn(f"autopilot: warning: {clean(text, 400)}")
+
+
+def _drive(work: Callable[[PlainView], RunEnd], *, as_json: bool) -> int:
+    out = sys.stderr if as_json else sys.stdout
+    view = PlainView(out)
+    try:
+        end = work(view)
+    except (AutopilotError, Interrupted) as error:
+        if as_json:
+            reason = error.what if isinstance(error, AutopilotError) else "interrupted"
+            _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason))
+        raise
+    view.announce(end)
+    if view.broken:
+        console.silence(out.fileno())
+    if as_json:
+        _print_end(end)
+    return end.exit
+
+
+def _print_end(end: RunEnd) -> None:
+    console.say(msgspec.json.encode(end).decode())
+
+
+def _demonstrate(keep: str | None, app: App) -> int:
+    view = PlainView(sys.stdout)
+    end, account = app.demo(str(Path(keep).absolute()) if keep else None, view, warn)
+    if view.broken:
+        console.silence(sys.stdout.fileno())
+    console.say(f"\n{account.rstrip()}")
+    return end.exit
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError as error:
+        raise RepositoryInvalid(
+            "The current folder no longer exists.",
+            why="Autopilot works on the repository you stand in.",
+            do="Change into the repository and try again.",
+        ) from error

@@ -1,0 +1,95 @@
+"""The last words of a run: how it ended, what remains, and what to type next."""
+
+from collections.abc import Iterator
+
+from autopilot.domain.events import RunStarted
+from autopilot.domain.request import PhaseEnd, RunEnd, report_name
+from autopilot.views.duration import in_words, seconds_between
+from autopilot.views.narration import Narrator
+from autopilot.views.text import clean
+
+_SKIPPED = frozenset({"skipped", "blocked"})
+_SETTLED = frozenset({"completed", "failed", "deferred", "needs_human_verification"}) | _SKIPPED
+_INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
+
+
+def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
+    """COMP-03 and GATE-09. `end` knows the whole run; the narrator only what happened since it was started."""
+    if not end.phases:
+        yield clean(end.reason)
+        return
+    stopped = end.exit in _INTERRUPTED_CODES
+    yield ""
+    yield "Autopilot Stopped" if stopped else "Autopilot Complete"
+    yield ""
+    yield from _figures(end, narrator)
+    yield from _troubles(end, narrator)
+    yield ""
+    yield from _what_next(end, narrator.start, stopped=stopped)
+
+
+def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
+    ends = end.phases.values()
+    skipped = sum(_skipped(phase) for phase in ends)
+    failed = sum(phase.status == "failed" for phase in ends)
+    done = sum(phase.status == "completed" and not _skipped(phase) for phase in ends)
+    attempted = sum(phase.status not in {"not_started", "pending"} and not _skipped(phase) for phase in ends)
+    yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped"
+    scores = [phase.score for phase in ends if phase.score is not None]
+    if scores:
+        yield f"Avg alignment: {sum(scores) / len(scores):.1f}/10"
+    yield f"Duration: {in_words(seconds_between(narrator.first_at, narrator.last_at))}"
+    cost = [f"${end.usd:.2f}"] if end.usd is not None else []
+    tokens = [f"{end.tokens} tokens"] if end.tokens is not None else []
+    if cost or tokens:
+        yield f"Cost: {', '.join(cost + tokens)}"
+    if end.run and end.exit not in _INTERRUPTED_CODES:
+        yield f"Report: .autopilot/{report_name(end.run)}"
+
+
+def _troubles(end: RunEnd, narrator: Narrator) -> Iterator[str]:
+    for name, phase in end.phases.items():
+        if phase.status != "completed" and phase.reason:
+            yield f"Phase {name}: {clean(phase.status, 40).replace('_', ' ')}: {clean(phase.reason)}"
+    for landing in narrator.unlanded:
+        yield f"Phase {landing.phase}: not on your branch yet: {clean(landing.note)}"
+
+
+def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Iterator[str]:
+    failed = [name for name, phase in end.phases.items() if phase.status == "failed"]
+    waiting = [name for name, phase in end.phases.items() if phase.status == "needs_human_verification"]
+    left = _remaining(end, start)
+    if stopped:
+        yield f"Stopped: {clean(end.reason)}"
+        yield "To continue: autopilot resume"
+    elif failed:
+        names = " ".join(failed)
+        if left:
+            yield f"Phase {names} failed. To continue from where you left off, run:"
+            yield f"  autopilot {' '.join(left)}"
+        yield f"To retry the failed phase: autopilot {names}"
+        yield "To retry it and go on with what depends on it: autopilot resume"
+    elif waiting:
+        yield f"Waiting for a person: phase {' '.join(waiting)}"
+    elif left:
+        yield f"Remaining phases: {' '.join(left)}"
+        yield f"To continue: autopilot {' '.join(left)}"
+    elif end.exit == 0:
+        yield "All phases complete. Project is done." if start else "All phases of this run are complete."
+    else:
+        yield clean(end.reason)
+
+
+def _remaining(end: RunEnd, start: RunStarted | None) -> list[str]:
+    """Phases that could run next, in roadmap order: not done, not failed, not behind a failed one."""
+    roadmap = start.phases if start else ()
+    statuses = {phase.id: phase.status for phase in roadmap} | {name: p.status for name, p in end.phases.items()}
+    shut = {name for name, status in statuses.items() if status in {"failed", "blocked"}}
+    for phase in roadmap * bool(shut):
+        shut |= {phase.id} if shut.intersection(phase.depends_on) else set()
+    done = set(start.completed) - end.phases.keys() if start else set()
+    return [name for name, status in statuses.items() if status not in _SETTLED and name not in shut | done]
+
+
+def _skipped(phase: PhaseEnd) -> bool:
+    return phase.status in _SKIPPED or phase.reason == "already_completed"

@@ -1,0 +1,106 @@
+"""A finished run retold: what was claimed, what Autopilot found by which command, how each phase ended."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from autopilot.domain.events import (
+    Entry,
+    Event,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseSkipped,
+    PhaseStarted,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    StepFinished,
+    stream_of,
+)
+from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
+from autopilot.domain.verdict import Advance
+from autopilot.views.facts import counted, ended, failing, said
+from autopilot.views.text import clean
+
+_MOST_TRIES = 4
+
+
+def account(run_entries: Sequence[Entry], phase_entries: Mapping[str, Sequence[Entry]]) -> str:
+    """`phase_entries` holds the phase streams by name. Every line ends; nothing is decided here."""
+    events = [entry.event for entry in run_entries]
+    lines = [*_heading(events)]
+    for phase in _phases(events):
+        lines += ["", *_phase(phase, events, phase_entries)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _heading(events: Sequence[Event]) -> Iterator[str]:
+    start = next((e for e in events if isinstance(e, RunStarted)), None)
+    passed = {e.outcome.phase for e in events if isinstance(e, PhaseFinished) and _passed(e)}
+    total = len(start.targets) if start else len(_phases(events))
+    yield f"{f'Run {start.run}' if start else 'Run'}: {len(passed)} of {total} phases passed."
+    end = next((e for e in reversed(events) if isinstance(e, RunFinished | RunStopped)), None)
+    if end:
+        yield f"It ended with exit code {end.exit_code}: {clean(end.reason)}"
+
+
+def _passed(event: PhaseFinished) -> bool:
+    return event.outcome.status == "completed" and isinstance(event.verdict, Advance)
+
+
+def _phases(events: Sequence[Event]) -> list[str]:
+    """In the order they were reached."""
+    reached = {e.brief.phase.id if isinstance(e, PhaseStarted) else e.phase: None
+               for e in events if isinstance(e, PhaseStarted | PhaseSkipped)}  # fmt: skip
+    return list(reached)
+
+
+def _phase(phase: str, events: Sequence[Event], streams: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+    start = next((e for e in events if isinstance(e, RunStarted)), None)
+    brief = next((e.brief for e in events if isinstance(e, PhaseStarted) and e.brief.phase.id == phase), None)
+    ends = [e for e in events if isinstance(e, PhaseFinished) and e.outcome.phase == phase]
+    yield f"Phase {phase}{f' {clean(brief.phase.name, 60)}' if brief else ''}"
+    for cycle in range(len(ends) + 1):
+        stream = streams.get(stream_of(start.run if start else "", phase, cycle), ())
+        yield from _tries([e.event for e in stream if isinstance(e.event, StepFinished)])
+    yield f"  ended: {_ending(phase, events, ends)}"
+
+
+def _tries(steps: Sequence[StepFinished]) -> Iterator[str]:
+    """A line for each attempt at a task, claim beside fact; then what the last full check showed."""
+    works = [step.result for step in steps if isinstance(step.result, Executed | Fixed)]
+    for result in works[:_MOST_TRIES]:
+        who = "fix" if isinstance(result, Fixed) else "agent"
+        yield f"  task {clean(result.work.task, 20)}: {who} claimed {said(result.claim)}; found {_found(result)}"
+    if len(works) > _MOST_TRIES:
+        yield f"  and {len(works) - _MOST_TRIES} more attempts"
+    reviews = [r for s in steps if isinstance(r := s.result, MiniVerified) and not r.opinion.passed]
+    for review in reviews[:1]:
+        yield f"  task {clean(review.task, 20)}: the reviewer did not accept it"
+    checks = [step.result for step in steps if isinstance(step.result, Verified)]
+    if checks:
+        last = checks[-1]
+        bad = next((run for run in (*last.checks, *last.gates) if not run.passed), None)
+        yield f"  whole phase checked again: {counted((*last.checks, *last.gates))}{f'; {ended(bad)}' if bad else ''}"
+
+
+def _found(result: Executed | Fixed) -> str:
+    bad = failing(result.work)
+    if bad:
+        return ended(bad[0]) + (f" (and {len(bad) - 1} more)" if len(bad) > 1 else "")
+    blockers = [finding for finding in result.work.findings if finding.severity == "blocker"]
+    if blockers:
+        return clean(f"{blockers[0].where}: {blockers[0].what}", 120)
+    good = next((run for run in result.work.after if run.passed), None)
+    return f"{ended(good)}, {counted(result.work.after)}" if good else "nothing that could be checked"
+
+
+def _ending(phase: str, events: Sequence[Event], ends: Sequence[PhaseFinished]) -> str:
+    skipped = next((e for e in events if isinstance(e, PhaseSkipped) and e.phase == phase), None)
+    if not ends:
+        return f"skipped, {clean(skipped.reason).replace('_', ' ')}" if skipped else "not finished"
+    outcome = ends[-1].outcome
+    score = f" at {outcome.alignment_score:.1f}/10" if outcome.alignment_score is not None else ""
+    landing = next((e for e in reversed(events) if isinstance(e, PhaseLanded) and e.phase == phase), None)
+    where = ""
+    if landing:
+        where = f"; landed as {landing.commit[:8]}" if landing.landed else f"; not landed: {clean(landing.note, 120)}"
+    return f"{outcome.status.replace('_', ' ')}{score}: {clean(outcome.reason) or 'no reason was given'}{where}"

@@ -1,0 +1,88 @@
+"""The same three letters written by an exec agent that keeps a log of every call: what really ran, and how often."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from support.project import ROADMAP, honest
+from support.repos import git, make_repo, write
+
+AGENT = """#!/bin/sh
+# Plays the written answer for the call it was given, and notes that it was asked.
+here=$(dirname "$0")
+echo "$AUTOPILOT_CALL" >> "$here/calls.log"
+read -r document
+rest=${AUTOPILOT_CALL#*/}
+. "$here/answers/$(echo "$rest" | tr / -).sh"
+"""
+DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
+
+
+class Letters:
+    """The project at `root`, with a staged, an unstaged and an untracked change of the user's in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = make_repo(
+            folder / "project",
+            {"README.md": "letters\n", "notes.txt": "mine\n", "todo.txt": "a\n", ".planning/ROADMAP.md": ROADMAP},
+        )
+        write(self.root, DIRTY)
+        write(self.root, {"todo.txt": "b\n"})
+        git(self.root, "add", "todo.txt")
+        self.home = folder / "agent"
+        write(self.home, {"agent.sh": AGENT, **_answers()})
+
+    @property
+    def agent(self) -> str:
+        return f"exec:sh {self.home / 'agent.sh'}"
+
+    def calls(self) -> Counter[str]:
+        """How often each call was made, by `<phase>/<step>/<n>`."""
+        log = self.home / "calls.log"
+        lines = log.read_text(encoding="utf-8").split() if log.exists() else []
+        return Counter(line.partition("/")[2] for line in lines)
+
+    def line(self) -> list[tuple[str, str]]:
+        """Each commit of the user's branch: its subject and its tree without the planning files."""
+        found = []
+        for entry in git(self.root, "log", "--reverse", "--format=%H %s").splitlines():
+            commit, _, subject = entry.partition(" ")
+            tree = [row for row in git(self.root, "ls-tree", commit).splitlines() if not row.endswith("\t.planning")]
+            found.append((subject, "\n".join(tree)))
+        return found
+
+    def users_work(self) -> dict[str, Any]:
+        """What must not change: the user's uncommitted files, byte for byte, and what git says of them."""
+        files = {name: (self.root / name).read_bytes() for name in (*DIRTY, "todo.txt")}
+        return {
+            "files": files,
+            "status": git(self.root, "status", "--porcelain"),
+            "stash": git(self.root, "stash", "list"),
+        }
+
+
+def _answers() -> dict[str, str]:
+    """One shell fragment a call of the honest run."""
+    by_key = {(a["role"], a.get("phase"), a.get("task")): a for a in honest()}
+    steps = ("research", "plan", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate")
+    files = {}
+    for phase in ("1", "2", "3"):
+        for step in steps:
+            files[f"answers/{phase}-{step}-1.sh"] = _fragment(
+                by_key.get((step, phase, None)) or by_key[step, None, None], phase
+            )
+        files[f"answers/{phase}-execute-1.sh"] = _fragment(by_key["execute", phase, f"0{phase}-01"], phase)
+    files["answers/2-execute-2.sh"] = _fragment(by_key["execute", "2", "02-02"], "2")
+    files["answers/2-mini_verify-2.sh"] = files["answers/2-mini_verify-1.sh"]
+    return files
+
+
+def _fragment(answer: Mapping[str, Any], phase: str) -> str:
+    folder = f".planning/phases/0{phase}-letter-{phase}"
+    lines = [f"mkdir -p {folder}/tests"] if answer["role"] == "plan" else []
+    for path, text in answer.get("write", {}).items():
+        lines.append(f"cat > {path.replace('{dir}', folder)} <<'END_OF_FILE'\n{text}END_OF_FILE")
+    lines.append(f"cat <<'END_OF_ANSWER'\n{json.dumps(answer['result'])}\nEND_OF_ANSWER")
+    return "\n".join(lines) + "\n"

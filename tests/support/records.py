@@ -1,0 +1,211 @@
+"""Records told step by step, without an engine: for tests of what is decided from a record alone."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from autopilot.domain.answers import (
+    CriterionScore,
+    DivergenceOpinion,
+    JudgeOpinion,
+    PlanOpinion,
+    RateOpinion,
+    ResearchClaim,
+    TaskOpinion,
+    VerifyOpinion,
+    WorkClaim,
+)
+from autopilot.domain.events import (
+    AgentAnswered,
+    Brief,
+    Entry,
+    Event,
+    RunStarted,
+    Spec,
+    StepFinished,
+    StepStarted,
+)
+from autopilot.domain.evidence import Change, CommandRun, FileChange, Usage, Work
+from autopilot.domain.phase import Criterion, Expectation, Phase, Plan, Task, TaskTest
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import (
+    Compared,
+    Executed,
+    Judged,
+    MiniVerified,
+    PlanChecked,
+    Planned,
+    Preflighted,
+    Rated,
+    Researched,
+    StepResult,
+    Triaged,
+    Verified,
+)
+from autopilot.domain.settings import Limits, Settings
+from autopilot.domain.verdict import Advance, Verdict
+
+RUN = "run-2026-01-01-120000"
+DIR = ".planning/phases/01-letter"
+BASE = "base"
+DONE = "grep -q done letter.txt"
+SPEC = Spec(path=".planning/ROADMAP.md", sha256="5" * 64)
+CLAIMED, OPINED, PLANNED = "CLAIM-OF-THE-EXECUTOR", "OPINION-OF-THE-VERIFIER", "TEXT-OF-THE-PLAN"
+
+
+def criterion(name: str = "01-01.1", command: str | None = DONE, **more: Any) -> Criterion:
+    return Criterion(id=name, text=f"text of {name}", command=command, **more)
+
+
+def task(name: str = "01-01", *criteria: Criterion, **more: Any) -> Task:
+    held = criteria or (criterion(f"{name}.1"),)
+    return Task(id=name, title=f"title of {name}", action="write it", files=("letter.txt",), criteria=held, **more)
+
+
+def plan(*tasks: Task, existed_before: bool = False) -> Plan:
+    tests = (TaskTest(path="tests/task-01-01.sh", text=f"# {PLANNED}\n{DONE}\n"),)
+    return Plan(
+        text=f"# {PLANNED}\n", tasks=tasks or (task(),), tests=tests, sha256="p" * 64, existed_before=existed_before
+    )
+
+
+def phase(name: str = "1", *needs: str, **more: Any) -> Phase:
+    fields: dict[str, Any] = {"criteria": (criterion("SC-1", source="roadmap"),), **more}
+    return Phase(id=name, name=f"Letter {name}", goal="Write the letter.", depends_on=needs, **fields)
+
+
+def started(*phases: Phase, targets: Iterable[str] | None = None, **more: Any) -> RunStarted:
+    known = phases or (phase(),)
+    limits = {k: more.pop(k) for k in tuple(more) if k in Limits.__struct_fields__}
+    settings = {k: more.pop(k) for k in tuple(more) if k in Settings.__struct_fields__}
+    fields: dict[str, Any] = {"targets": tuple(targets) if targets else tuple(p.id for p in known), **more}
+    return RunStarted(
+        run=RUN,
+        root="/project",
+        branch="main",
+        base=BASE,
+        spec=SPEC,
+        roadmap=SPEC.path,
+        phases=known,
+        settings=Settings(agent="scripted:x.toml", limits=Limits(**limits), **settings),
+        **fields,
+    )
+
+
+def brief(**more: Any) -> Brief:
+    fields: dict[str, Any] = {"phase": phase(), "dir": DIR, "base": BASE, "position": 1, "total": 1, **more}
+    return Brief(**fields)
+
+
+def ran(check: str = "01-01.1", *, passed: bool = True, command: str = DONE, **more: Any) -> CommandRun:
+    fields: dict[str, Any] = {
+        "check": check,
+        "what": f"text of {check}",
+        "command": command,
+        "exit_code": 0 if passed else 1,
+        "passed": passed,
+        "seconds": 0.1,
+        "output": f"output of {check}",
+        "output_sha256": "0" * 64,
+        "tree": "t" * 40,
+        "sandbox": "none",
+        **more,
+    }
+    return CommandRun(**fields)
+
+
+def change(base: str, commit: str) -> Change:
+    files = (FileChange(path="letter.txt", status="A"),) if base != commit else ()
+    return Change(base=base, commit=commit, tree=f"tree of {commit}", files=files)
+
+
+def work(name: str = "01-01", base: str = BASE, commit: str = "c1", *, passed: bool = True, **more: Any) -> Work:
+    """A task whose criterion failed before and, if `passed`, holds now."""
+    fields: dict[str, Any] = {
+        "before": (ran(f"{name}.1", passed=False),),
+        "after": (ran(f"{name}.1", passed=passed),),
+        **more,
+    }
+    return Work(task=name, change=change(base, commit), **fields)
+
+
+class Story:
+    """One pass, told step by step; `commit` is where the work stands."""
+
+    def __init__(self, given: Brief | None = None, start: RunStarted | None = None) -> None:
+        self.brief, self.start = given or brief(), start or started()
+        self.entries: tuple[Entry, ...] = ()
+
+    def tell(self, event: Event) -> "Story":
+        number = len(self.entries)
+        self.entries += (Entry(number=number, at=f"2026-01-01T12:00:{number:02}.000Z", event=event),)
+        return self
+
+    def begin(self, step: str, n: int = 1, boot: str = "boot") -> "Story":
+        return self.tell(StepStarted(step=step, n=n, base=self.record.commit, nonce="nonce", boot=boot))
+
+    def step(self, step: str, result: StepResult, verdict: Verdict | None = None, commit: str | None = None) -> "Story":
+        """A finished step; the work stands where it stood unless `commit` is named."""
+        done = StepFinished(
+            step=step,
+            n=self.record.attempts(step) + 1,
+            commit=commit or self.record.commit,
+            result=result,
+            verdict=verdict or Advance(),
+        )
+        return self.tell(done)
+
+    def answer(self, call: str, **more: Any) -> "Story":
+        fields: dict[str, Any] = {
+            "role": "plan", "outcome": "ok", "answer": "{}", "text": "", "usage": Usage(), "commands": (), "seconds": 1,
+            **more,
+        }  # fmt: skip
+        return self.tell(AgentAnswered(call=call, **fields))
+
+    def planned(self, made: Plan | None = None) -> "Story":
+        """Up to a plan that was accepted."""
+        made = made or plan()
+        self.step("preflight", Preflighted(spec_hash_match=True, working_tree_clean=True, dependencies_met=True))
+        self.step("triage", Triaged(routing="full_pipeline", source="roadmap", checks=(ran("SC-1", passed=False),)))
+        self.step("research", Researched(claim=ResearchClaim(key_findings=(CLAIMED,))))
+        self.step("plan", Planned(plan=made))
+        return self.step("plan_check", PlanChecked(plan=made, opinion=PlanOpinion(passed=True, confidence=9)))
+
+    def executed(self, name: str = "01-01", commit: str = "c1", *, then: str = "verify") -> "Story":
+        """A task done and accepted."""
+        claim = WorkClaim(tasks_completed=CLAIMED, deviations=(CLAIMED,))
+        made = Executed(work=work(name, self.record.commit, commit), claim=claim)
+        self.step("execute", made, Advance(to="mini_verify"), commit)
+        opinion = TaskOpinion(passed=True, task_id=name, commands_run=(DONE,), concerns=(OPINED,))
+        return self.step("mini_verify", MiniVerified(task=name, opinion=opinion), Advance(to=then))
+
+    def verified(self, verdict: Verdict | None = None, *, passed: bool = True) -> "Story":
+        checks = (ran("SC-1", passed=passed),)
+        opinion = VerifyOpinion(passed=True, commands_run=(DONE,), failures=(OPINED,)) if passed else None
+        return self.step(
+            "verify", Verified(commit=self.record.commit, tree="t", checks=checks, opinion=opinion), verdict
+        )
+
+    def judged(self, first: Any = "proceed", second: Any = "proceed", verdict: Verdict | None = None) -> "Story":
+        judge = JudgeOpinion(recommendation=first, concerns=("thin",), independent_evidence=("letter.txt:1",))
+        self.step("judge", Judged(opinion=judge))
+        return self.step("judge_divergence", Compared(opinion=DivergenceOpinion(recommendation=second)), verdict)
+
+    def rated(self, score: float = 9.4, verdict: Verdict | None = None) -> "Story":
+        row = CriterionScore(criterion="the letter", score=score, justification="as asked", evidence="letter.txt:1")
+        opinion = RateOpinion(alignment_score=score, scorecard=(row,), commands_run=(DONE,))
+        return self.step("rate", Rated(opinion=opinion, score=score), verdict)
+
+    @property
+    def record(self) -> PhaseRecord:
+        return PhaseRecord(start=self.start, brief=self.brief, entries=self.entries)
+
+
+def whole(given: Brief | None = None) -> PhaseRecord:
+    """A pass of one task with every artifact there is; what may not be told on is planted in it."""
+    return Story(given).planned().executed().verified().judged().rated().record
+
+
+def expecting(**more: Any) -> Expectation:
+    return msgspec.convert(more, Expectation)

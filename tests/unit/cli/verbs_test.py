@@ -1,0 +1,122 @@
+"""The verbs, against a program that plays what it is told."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from autopilot.cli.arguments import parse
+from autopilot.cli.verbs import Warn, perform
+from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
+from autopilot.domain.events import Entry, RunStopped
+from autopilot.domain.protocols import Listener
+from autopilot.domain.request import PhaseEnd, RunEnd, RunRequest
+
+END = RunEnd(
+    run="run-1", exit=10, reason="failed: 2", usd=0.5, phases={"2": PhaseEnd(status="failed", score=6.5, reason="no")}
+)
+
+
+@dataclass
+class PlayedApp:
+    """Tells one entry, then ends as written."""
+
+    end: RunEnd | BaseException = END
+    asked: list[object] = field(default_factory=list)
+
+    def _play(self, listener: Listener, warn: Warn) -> RunEnd:
+        warn("the sandbox\x1b[31m is off")
+        event = RunStopped(exit_code=130, reason="a test")
+        listener("run-1", Entry(number=0, at="2026-02-09T14:30:52.000Z", event=event))
+        if isinstance(self.end, BaseException):
+            raise self.end
+        return self.end
+
+    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+        self.asked.append(request)
+        return self._play(listener, warn)
+
+    def resume(self, folder: str, listener: Listener, warn: Warn) -> RunEnd:
+        self.asked.append(folder)
+        return self._play(listener, warn)
+
+    def stop(self, folder: str, *, now: bool) -> str:
+        return f"Stopped, {now=}."
+
+    def rebuild(self, folder: str) -> str:
+        return f"{folder}/.autopilot/state.json"
+
+    def demo(self, folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]:
+        self.asked.append(folder)
+        return self._play(listener, warn), "What happened.\n"
+
+
+@pytest.mark.parametrize("verb", ["run", "resume"])
+def test_the_last_line_of_standard_output_is_the_result(verb: str, capfd: pytest.CaptureFixture[str]) -> None:
+    code = perform(parse(verb, ["--json"]), PlayedApp())
+    out, err = capfd.readouterr()
+
+    assert code == 10
+    assert json.loads(out) == {
+        "run": "run-1",
+        "exit": 10,
+        "reason": "failed: 2",
+        "phases": {"2": {"status": "failed", "score": 6.5, "reason": "no"}},
+        "usd": 0.5,
+        "tokens": None,
+    }
+    assert "Run stopped: a test\n" in err
+    assert "Phases: 0/1 succeeded | 1 failed | 0 skipped" in err
+
+
+def test_progress_goes_to_standard_output_and_warnings_beside_it(capfd: pytest.CaptureFixture[str]) -> None:
+    perform(parse("run", ["3"]), PlayedApp())
+    out, err = capfd.readouterr()
+
+    assert out.startswith("Run stopped: a test\n\nAutopilot Complete\n")
+    assert err == "autopilot: warning: the sandbox is off\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UsageLimited("Used up.", why="It is.", do="Wait."), 22), (Interrupted(), 130)],
+    ids=["an error", "an interruption"],
+)
+def test_a_run_that_could_not_end_still_leaves_its_line(
+    error: BaseException, code: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises((AutopilotError, Interrupted)):
+        perform(parse("run", ["3", "--json"]), PlayedApp(end=error))
+
+    told = json.loads(capfd.readouterr().out)
+    assert (told["run"], told["exit"], told["phases"]) == ("run-1", code, {})
+
+
+def test_a_request_names_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = PlayedApp()
+    perform(parse("run", ["3-7"]), app)
+
+    assert app.asked == [RunRequest(folder=str(tmp_path), phases="3-7")]
+
+
+def test_stop_and_rebuild_say_what_they_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    codes = [perform(parse("stop", ["--now"]), PlayedApp()), perform(parse("rebuild", []), PlayedApp())]
+
+    assert codes == [0, 0]
+    assert capfd.readouterr().out == f"Stopped, now=True.\nWritten anew: {tmp_path}/.autopilot/state.json\n"
+
+
+def test_the_demo_ends_with_its_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = PlayedApp()
+
+    assert perform(parse("demo", ["--keep", "here"]), app) == 10
+    assert app.asked == [str(tmp_path / "here")]
+    assert capfd.readouterr().out == "Run stopped: a test\n\nWhat happened.\n"

@@ -1,0 +1,82 @@
+"""The last words of a run."""
+
+import io
+
+from msgspec.structs import replace
+
+from autopilot.domain.events import Event, PhaseLanded, RunFinished
+from autopilot.domain.phase import Phase
+from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.views.plain import PlainView
+from unit.views.samples import RUN, run_started, tell
+
+DONE = PhaseEnd(status="completed", score=9.4, reason="every gate passed")
+FAILED = PhaseEnd(status="failed", reason="`make` exited 2")
+WAITING = PhaseEnd(status="not_started")
+
+
+def announced(end: RunEnd, *events: Event) -> list[str]:
+    out = io.StringIO()
+    view = PlainView(out)
+    tell(view, RUN, *events)
+    seen = len(out.getvalue())
+    view.announce(end)
+    return out.getvalue()[seen:].splitlines()
+
+
+def test_a_run_that_passed_says_that_the_project_is_done() -> None:
+    end = RunEnd(run=RUN, exit=0, reason="all", phases={"1": DONE, "2": DONE, "3": DONE}, usd=1.5, tokens=1200)
+    finish = RunFinished(status="completed", exit_code=0, reason="all")
+
+    assert announced(end, run_started(), finish) == [
+        "",
+        "Autopilot Complete",
+        "",
+        "Phases: 3/3 succeeded | 0 failed | 0 skipped",
+        "Avg alignment: 9.4/10",
+        "Duration: 1s",
+        "Cost: $1.50, 1200 tokens",
+        "Report: .autopilot/completion-2026-02-09-143052.md",
+        "",
+        "All phases complete. Project is done.",
+    ]
+
+
+def test_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_blocks() -> None:
+    phases = {"1": FAILED, "2": WAITING, "3": WAITING}
+    start = run_started()
+    start = replace(start, phases=(*start.phases, Phase(id="4", name="Aside")))
+    end = RunEnd(run=RUN, exit=10, reason="failed: 1", phases=phases)
+
+    assert announced(end, start)[-5:] == [
+        "",
+        "Phase 1 failed. To continue from where you left off, run:",
+        "  autopilot 4",
+        "To retry the failed phase: autopilot 1",
+        "To retry it and go on with what depends on it: autopilot resume",
+    ]
+
+
+def test_phases_outside_the_run_remain() -> None:
+    end = RunEnd(run=RUN, exit=0, reason="all", phases={"1": DONE})
+
+    assert announced(end, run_started(("1",)))[-2:] == ["Remaining phases: 2 3", "To continue: autopilot 2 3"]
+
+
+def test_work_that_did_not_land_is_named_with_its_note() -> None:
+    end = RunEnd(run=RUN, exit=0, reason="all", phases={"1": DONE})
+    left = PhaseLanded(phase="1", commit="c", landed=False, note="run: git merge autopilot/run")
+
+    assert "Phase 1: not on your branch yet: run: git merge autopilot/run" in announced(end, left)
+
+
+def test_a_stopped_run_says_why_and_how_to_resume() -> None:
+    end = RunEnd(run=RUN, exit=20, reason="money cap reached", phases={"1": DONE, "2": WAITING})
+    told = announced(end)
+
+    assert told[1] == "Autopilot Stopped"
+    assert told[-2:] == ["Stopped: money cap reached", "To continue: autopilot resume"]
+
+
+def test_a_run_with_nothing_to_do_says_only_that() -> None:
+    assert announced(RunEnd(run="", exit=0, reason="Already finished.")) == ["Already finished."]
