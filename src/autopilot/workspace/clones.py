@@ -1,0 +1,182 @@
+"""The folders agents work in: pooled, reset between uses, and read back without believing anything in them."""
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from autopilot.domain.errors import StorageFailed
+from autopilot.domain.evidence import Change
+from autopilot.workspace.history import History
+from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
+from autopilot.workspace.skeleton import Skeleton
+from autopilot.workspace.store import GITLINK, OURS_ALONE, Difference, Store
+
+
+class Laid(msgspec.Struct, frozen=True):
+    """What was last laid out in a slot. Written last, so a slot without it was cut off half-way."""
+
+    commit: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    tree: str
+    found: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Paths of an index that need care: submodules, and planning files the project itself tracks."""
+
+    links: tuple[str, ...]
+    planning: tuple[str, ...]
+
+
+def parse_listing(out: bytes) -> Listing:
+    links, planning = [], []
+    for line in out.split(b"\0")[:-1]:
+        meta, name = line.split(b"\t", 1)
+        path = os.fsdecode(name)
+        if meta.startswith(GITLINK.encode()):
+            links.append(path)
+        elif path == ".planning" or path.startswith(".planning/"):
+            planning.append(path)
+    return Listing(tuple(links), tuple(planning))
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One pooled folder. Its index and its record lie beside it, where no agent writes."""
+
+    folder: Path
+    store: Store
+    history: History
+    skeleton: Skeleton
+
+    @property
+    def index(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.index")
+
+    @property
+    def _record(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.json")
+
+    def laid(self) -> Laid | None:
+        try:
+            return msgspec.json.decode(self._record.read_bytes(), type=Laid)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return None
+
+    def reset(self, commit: str) -> Listing:
+        """The folder holds exactly the commit when this returns; only what differs was written."""
+        before = self.laid()
+        self._record.unlink(missing_ok=True)
+        if before is None or not self._reused(before, commit):
+            self._made_anew(commit)
+        out = self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
+        return parse_listing(out)
+
+    def finish(self, commit: str, listing: Listing) -> None:
+        """Give the folder its `.git` and mark the slot as complete."""
+        self.history.hold(commit)
+        self.skeleton.lay(self.folder, commit, self.index, listing.planning)
+        part = self._record.with_suffix(".part")
+        part.write_bytes(msgspec.json.encode(Laid(commit, listing.links)))
+        part.replace(self._record)
+
+    def _reused(self, before: Laid, commit: str) -> bool:
+        """Whether what is there could be turned into the commit without a word of complaint from git."""
+        try:
+            if not (stat.S_ISDIR(self.folder.lstat().st_mode) and self.index.exists()):
+                return False
+            remove(self.folder / ".git")
+            for link in before.links:
+                remove_below(self.folder, link)
+            git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
+            # Cleaning comes first: a folder swapped for a link is gone before files are compared through it.
+            cleaned = git.run("clean", "-ffdxq", ok=(0, 1, 128))
+            written = git.run("read-tree", "-u", "--reset", commit, ok=(0, 128))
+            tidy_modes(self.folder)
+        except (OSError, StorageFailed):
+            return False
+        return not (cleaned.exit_code or written.exit_code or cleaned.stderr or written.stderr)
+
+    def _made_anew(self, commit: str) -> None:
+        remove(self.folder)
+        self.index.unlink(missing_ok=True)
+        self.folder.mkdir(parents=True)
+        git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
+        git.run("read-tree", "-u", "--reset", commit)
+
+    def is_whole(self) -> bool:
+        """Whether an agent's work may be in the folder: it was laid out to the end and is still there."""
+        return self.laid() is not None and self.index.exists() and self.folder.is_dir() and not self.folder.is_symlink()
+
+    def stage(self, base: str) -> Staged:
+        """What is in the folder as a tree, `.planning` and `.autopilot` as in `base`."""
+        if not self.is_whole():
+            raise StorageFailed(
+                f"the agent's folder {self.folder} is gone",
+                why="What was not committed from it is lost; a missing folder is never taken for deleted files.",
+                do="Run `autopilot resume`; the step is done again.",
+            )
+        staged = self._staged(base, ok=(0, 1, 128))
+        if staged is None or staged.found.new_links:
+            make_plain(self.folder)
+            staged = self._staged(base, ok=(0,))
+        assert staged is not None, "git add ended well"
+        return staged
+
+    def _staged(self, base: str, ok: tuple[int, ...]) -> Staged | None:
+        index = self.folder.with_name(f"{self.folder.name}.seal.index")
+        git = self.store.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=self.folder)
+        try:
+            links = self._prepared(index, base)
+            for link in links:
+                remove_below(self.folder, f"{link}/.git")
+            without = [f":(exclude,top,literal){path}" for path in (*OURS_ALONE, *links)]
+            if git.run("add", "-A", "--", ".", *without, ok=ok).exit_code:
+                return None
+            tree = git.text("write-tree")
+        finally:
+            index.unlink(missing_ok=True)
+            index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
+        return Staged(tree, self.store.difference(base, tree))
+
+    def _prepared(self, index: Path, base: str) -> tuple[str, ...]:
+        """An index of `base` that remembers, where it can, which files are untouched; the submodules in it."""
+        laid = self.laid()
+        git = self.store.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=self.folder)
+        index.unlink(missing_ok=True)
+        shutil.copyfile(self.index, index)
+        if laid and laid.commit == base:
+            return laid.links
+        git.run("read-tree", "-i", "-m", base)
+        return parse_listing(git.out("ls-files", "-s", "-z")).links
+
+    def seal(self, base: str, message: str) -> Change:
+        """One durable commit of all that changed, whatever the agent committed itself."""
+        staged = self.stage(base)
+        if not staged.found.touched:
+            return Change(base=base, commit=base, tree=self.store.tree(base))
+        commit = self.store.commit(staged.tree, base, message)
+        self.store.set_ref(self.store.work_ref(self.folder.name), commit)
+        return self.store.described(base, commit, staged.found)
+
+    def keep_interrupted(self, base: str, step: str) -> str | None:
+        laid = self.laid()
+        if laid is None or not self.is_whole():
+            return None
+        staged = self.stage(laid.commit)
+        same = not staged.found.touched or not self.store.difference(base, staged.tree).touched
+        return None if same else self.store.keep(staged.tree, base, step)
+
+    def recover(self) -> None:
+        """Clear the locks a killed git left on the index files beside the slots."""
+        for lock in self.folder.parent.glob("*.lock"):
+            remove(lock)

@@ -1,0 +1,246 @@
+"""The workspace of a run: our own repository, agents' clones, disposable checkouts, and the way home."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from autopilot.domain.evidence import Change
+from autopilot.domain.protocols import Landing, Processes, Taken
+from autopilot.workspace.beneath import opened, write_atomic
+from autopilot.workspace.checkouts import Checkouts
+from autopilot.workspace.clones import Slot
+from autopilot.workspace.git import COMMON, OURS, Git, our_env, storage_errors, user_env
+from autopilot.workspace.history import History
+from autopilot.workspace.landing import Lander
+from autopilot.workspace.locks import PATIENCE_S
+from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
+from autopilot.workspace.skeleton import Skeleton
+from autopilot.workspace.store import Identity, Store
+from autopilot.workspace.user_repo import Start, UserRepository
+
+RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """`root` is the user's checkout, `cache` where clones may be put: not below the root."""
+
+    root: Path
+    cache: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / ".autopilot"
+
+    @property
+    def pool(self) -> Path:
+        """Where this repository's clones live."""
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", self.root.name)[:40]
+        return self.cache / f"{name}-{hashlib.sha256(str(self.root).encode()).hexdigest()[:12]}"
+
+
+class GitWorkspace:
+    """
+    Fulfils the protocol `Workspace` with git.
+
+    `env` is the user's environment: it decides what their own repository is read with, and nothing else. Sequential
+    work uses slot 0; each phase run at the same time gets a workspace of its own slot from `in_slot`.
+    """
+
+    def __init__(
+        self, places: Places, processes: Processes, run: str, env: Mapping[str, str], *, slot: int = 0
+    ) -> None:
+        if not RUN_NAME.fullmatch(run) or run.endswith(".lock"):
+            raise ValueError(f"not a name for a run: {run!r}")
+        self._places = Places(root=places.root.resolve(), cache=places.cache.resolve())
+        self._processes, self._run, self._env, self._slot_number = processes, run, dict(env), slot
+
+    def in_slot(self, slot: int) -> "GitWorkspace":
+        """The same run with another folder for its agent."""
+        return GitWorkspace(self._places, self._processes, self._run, self._env, slot=slot)
+
+    @property
+    def folder(self) -> str:
+        """Where this slot's agent works, whether it is laid out yet or not."""
+        return str(self._slot.folder)
+
+    @property
+    def history(self) -> str:
+        """What must be readable, and need not be writable, for `git log` in clones and checkouts to work."""
+        return str(self._history.folder)
+
+    def start(self) -> Start:
+        """Where the run begins; the same for the whole life of the run, however often it is asked."""
+        with storage_errors("setting up .autopilot"):
+            if self._start_record.exists():
+                return msgspec.json.decode(self._start_record.read_bytes(), type=Start)
+            shape, start = self._user.shape(), self._user.start()
+            self._places.home.mkdir(exist_ok=True)
+            self._user.ignore(self._places.home.name, shape.exclude)
+            self._store.create(shape.object_format)
+            self._store.fetch(self._places.root, start.base, f"refs/autopilot/base/{self._run}")
+            self._save_start(start)
+            return start
+
+    def recover(self) -> None:
+        """Clear what a killed process left. Only for the holder of the run's lock."""
+        with storage_errors("clearing up after an interrupted run"):
+            self._store.recover()
+            self._slot.recover()
+            self._checkouts.recover()
+            self._history.recover()
+
+    def snapshot_planning(self) -> dict[str, str]:
+        """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
+        with storage_errors("keeping the planning files"):
+            if self._store.resolve(self._planning_ref) is None:
+                self._store.save_files(self._planning_ref, snapshot(self._places.root))
+        return self.planning_files()
+
+    def planning_files(self) -> dict[str, str]:
+        return self._store.load_files(self._planning_ref)
+
+    def commit_planning(self, commit: str, files: Mapping[str, str], message: str) -> str:
+        if not self._store.git.out("ls-tree", "-z", commit, "--", ".planning"):
+            return commit
+        # A file the user changed stays out: it would keep the whole commit from landing.
+        kept = self._homeward().acceptable(checked(files))
+        return self._store.add_files(commit, kept, message) if kept else commit
+
+    def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
+        with storage_errors("writing to .planning"):
+            return self._homeward().write(files)
+
+    def clone(self, commit: str, files: Mapping[str, str]) -> str:
+        with storage_errors("laying out a clone"):
+            _lay_out(self._slot, commit, files)
+            return str(self._slot.folder)
+
+    def seal(self, folder: str, base: str, message: str) -> Change:
+        with storage_errors("committing"):
+            return self._slot_at(Path(folder)).seal(base, message)
+
+    def reopen(self) -> str | None:
+        return self.folder if self._slot.is_whole() else None
+
+    def sealed(self, base: str, step: str) -> Change | None:
+        commit = self._store.sealed(base, step)
+        return self._store.change(base, commit) if commit else None
+
+    def keep_interrupted(self, folder: str, base: str, step: str) -> str | None:
+        with storage_errors("keeping interrupted work"):
+            return self._slot_at(Path(folder)).keep_interrupted(base, step)
+
+    def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
+        return take_back(Path(folder), files)
+
+    @contextmanager
+    def checkout(self, commit: str, files: Mapping[str, str]) -> Iterator[str]:
+        with self._checkouts.new() as slot:
+            with storage_errors("laying out a checkout"):
+                _lay_out(slot, commit, files)
+            yield str(slot.folder)
+
+    def tree(self, commit: str) -> str:
+        return self._store.tree(commit)
+
+    def change(self, base: str, commit: str) -> Change:
+        return self._store.change(base, commit)
+
+    def diff(self, base: str, commit: str) -> str:
+        return self._store.diff(base, commit)
+
+    def revert(self, commit: str, base: str, message: str) -> str:
+        return self._store.revert(commit, base, message)
+
+    def branch(self, name: str, commit: str) -> str:
+        return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
+
+    def land(self, commit: str) -> Landing:
+        with storage_errors("landing"):
+            return self._lander(PATIENCE_S).land(self.start(), commit)
+
+    def dirty(self) -> tuple[str, ...]:
+        return self._user.dirty()
+
+    def file_sha256(self, path: str) -> str | None:
+        return self._user.file_sha256(path)
+
+    @property
+    def _planning_ref(self) -> str:
+        return f"refs/autopilot/planning/{self._run}"
+
+    @property
+    def _notes(self) -> Path:
+        return self._places.home / "repo.git" / "autopilot"
+
+    @property
+    def _start_record(self) -> Path:
+        return self._notes / f"{self._run}.json"
+
+    def _save_start(self, start: Start) -> None:
+        self._notes.mkdir(exist_ok=True)
+        with opened(self._notes) as folder:
+            write_atomic(folder, self._start_record.name, msgspec.json.encode(start))
+
+    def _lander(self, patience_s: float) -> Lander:
+        return Lander(self._user, self._store, self._places.home / "landing", patience_s)
+
+    def _homeward(self) -> Homeward:
+        return Homeward(self._places.root, self._notes / f"{self._run}.written.json", self.planning_files())
+
+    def _slot_at(self, folder: Path) -> Slot:
+        return Slot(folder, self._store, self._history, self._skeleton)
+
+    @cached_property
+    def _user(self) -> UserRepository:
+        git = Git(
+            processes=self._processes,
+            cwd=self._places.root,
+            env=user_env(self._env),
+            flags=COMMON,
+        )
+        return UserRepository(self._places.root, git)
+
+    @cached_property
+    def _store(self) -> Store:
+        folder = self._places.home / "repo.git"
+        git = Git(
+            processes=self._processes,
+            cwd=self._places.root,
+            env=our_env(self._env.get("PATH", "/usr/bin:/bin")) | {"GIT_DIR": str(folder)},
+            flags=OURS,
+        )
+        return Store(folder, git, self._run, lambda: self._identity)
+
+    @cached_property
+    def _identity(self) -> Identity:
+        return self._user.identity()
+
+    @cached_property
+    def _history(self) -> History:
+        return History(self._places.pool / "history.git", self._store.git)
+
+    @cached_property
+    def _skeleton(self) -> Skeleton:
+        return Skeleton(self._store.git, self._history.objects, self._store.folder / "shallow")
+
+    @cached_property
+    def _slot(self) -> Slot:
+        return self._slot_at(self._places.pool / "trees" / str(self._slot_number))
+
+    @cached_property
+    def _checkouts(self) -> Checkouts:
+        return Checkouts(self._places.pool / "checkouts", self._slot_at)
+
+
+def _lay_out(slot: Slot, commit: str, files: Mapping[str, str]) -> None:
+    listing = slot.reset(commit)
+    overlay(slot.folder, files)
+    slot.finish(commit, listing)

@@ -1,0 +1,114 @@
+"""The history agents may look at: a copy in the cache that can be damaged without harm and is made anew when it is."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from autopilot.workspace.git import Git
+from autopilot.workspace.removal import remove
+
+MAX_FILES = 120
+MAX_TIPS = 9
+
+
+class Pack(msgspec.Struct, frozen=True):
+    """A file of the copy as we left it; any other stamp means that somebody else wrote to it."""
+
+    name: str
+    size: int
+    stamp: int
+    node: int
+
+
+class Held(msgspec.Struct, frozen=True):
+    tips: tuple[str, ...] = ()
+    packs: tuple[Pack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """
+    `folder` holds packs and nothing git would read settings from.
+
+    It is written by git running in our own repository, so nothing in it is ever believed or run.
+    """
+
+    folder: Path
+    git: Git
+
+    @property
+    def objects(self) -> Path:
+        return self.folder / "objects"
+
+    @property
+    def _record(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.json")
+
+    def hold(self, commit: str) -> None:
+        """The commit and all before it can be read from the copy when this returns."""
+        with self._guarded():
+            held = self._intact()
+            if commit in held.tips:
+                return
+            if not (held.tips and self._pack(commit, held.tips, ok=(0, 128))):
+                self._start_over()
+                held = Held()
+                self._pack(commit, (), ok=(0,))
+            self._save(Held(tips=(commit, *held.tips[:MAX_TIPS]), packs=self._packs()))
+
+    def recover(self) -> None:
+        """Begin anew what has grown into too many pieces; only while nobody uses it."""
+        if len(self._intact().packs) > MAX_FILES:
+            self._start_over()
+
+    def _pack(self, commit: str, held: tuple[str, ...], ok: tuple[int, ...]) -> bool:
+        """False when what we hold is unknown to our repository: it has been made anew since."""
+        wanted = "".join([f"{commit}\n", *(f"^{tip}\n" for tip in held)])
+        target = str(self.objects / "pack" / "pack")
+        return self.git.run("pack-objects", "--revs", "--quiet", target, stdin=wanted.encode(), ok=ok).exit_code == 0
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """One at a time, threads and processes alike."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        path = self.folder.with_name(f"{self.folder.name}.guard")
+        guard = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(guard)
+
+    def _intact(self) -> Held:
+        """What the copy holds; nothing if it is not exactly as we left it."""
+        try:
+            held = msgspec.json.decode(self._record.read_bytes(), type=Held)
+            sound = self._is_plain() and set(held.packs) <= set(self._packs())
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return Held()
+        return held if sound else Held()
+
+    def _is_plain(self) -> bool:
+        pack = self.objects / "pack"
+        links = any(p.is_symlink() for p in (self.folder, self.objects, pack))
+        return not links and [p.name for p in self.objects.iterdir()] == ["pack"]
+
+    def _packs(self) -> tuple[Pack, ...]:
+        with os.scandir(self.objects / "pack") as entries:
+            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        return tuple(Pack(name, s.st_size, s.st_ctime_ns, s.st_ino) for name, s in sorted(found))
+
+    def _start_over(self) -> None:
+        self._record.unlink(missing_ok=True)
+        remove(self.folder)
+        (self.objects / "pack").mkdir(parents=True)
+
+    def _save(self, held: Held) -> None:
+        part = self._record.with_suffix(".part")
+        part.write_bytes(msgspec.json.encode(held))
+        part.replace(self._record)

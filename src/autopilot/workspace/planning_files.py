@@ -1,0 +1,135 @@
+"""Planning files: read from the user once, laid over clones, taken back with care, and written home again."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from autopilot.domain.errors import RepositoryInvalid
+from autopilot.domain.protocols import Taken
+from autopilot.workspace.beneath import Refused, opened, parts_of, read_regular, walk, write_atomic, write_new
+from autopilot.workspace.removal import remove
+
+FOLDER = ".planning"
+
+
+def checked(files: Mapping[str, str]) -> Mapping[str, str]:
+    """Raises `ValueError` unless every path lies below `.planning/`."""
+    for path in files:
+        if parts_of(path)[0] != FOLDER or path == FOLDER:
+            raise ValueError(f"not a planning file: {path!r}")
+    return files
+
+
+def overlay(folder: Path, files: Mapping[str, str]) -> None:
+    """`.planning` of the folder holds exactly these files."""
+    checked(files)
+    remove(folder / FOLDER)
+    with opened(folder) as top:
+        for path, text in files.items():
+            write_new(top, path, text.encode("utf-8", "replace"))
+
+
+def take_back(folder: Path, files: Mapping[str, str]) -> Taken:
+    """What differs below `.planning` of a folder from what was laid there."""
+    found, refused = _read(folder)
+    changes: dict[str, str | None] = {path: text for path, text in found.items() if files.get(path) != text}
+    changes |= {path: None for path in files if path not in found and path not in refused}
+    return Taken(changes=changes, refused=tuple(f"{path}: {why}" for path, why in sorted(refused.items())))
+
+
+def _read(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    found, refused = {}, {}
+    with opened(folder) as top:
+        for path in walk(top, FOLDER):
+            try:
+                path.encode()
+                found[path] = read_regular(top, path).decode("utf-8", "replace")
+            except FileNotFoundError:
+                continue
+            except UnicodeEncodeError:
+                refused[path.encode("utf-8", "replace").decode()] = "its name is not text"
+            except Refused as why:
+                refused[path] = str(why)
+    return found, refused
+
+
+def snapshot(root: Path) -> dict[str, str]:
+    """The user's planning files as text; what is no plain text file is left out."""
+    if (root / FOLDER).is_symlink():
+        raise RepositoryInvalid(
+            f"{root / FOLDER} is a link",
+            why="Planning files are read and written without following links.",
+            do="Put the folder itself in its place.",
+        )
+    found, _ = _read(root)
+    return {path: text for path, text in found.items() if "\0" not in text}
+
+
+class Written(msgspec.Struct, frozen=True):
+    """The hashes of every text we ever wrote to a path: what we may overwrite."""
+
+    hashes: dict[str, list[str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Homeward:
+    """Writes artifacts into the user's `.planning`, never over something the user changed."""
+
+    root: Path
+    record: Path
+    known: Mapping[str, str]
+
+    def write(self, files: Mapping[str, str]) -> tuple[str, ...]:
+        checked(files)
+        written, notes = self._load(), []
+        with opened(self.root) as top:
+            for path, text in files.items():
+                name = self._free_name(top, path, text, written)
+                if name != path:
+                    notes.append(f"{path} was changed meanwhile and is left alone; ours is {name}")
+                # Noted first: a file we wrote is known as ours even if we are cut off right after it.
+                written.hashes.setdefault(name, []).append(_hash(text))
+                self._save(written)
+                write_atomic(top, name, text.encode("utf-8", "replace"))
+        return tuple(notes)
+
+    def acceptable(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Those of the files the user has not changed meanwhile."""
+        written = self._load()
+        with opened(self.root) as top:
+            return {path: text for path, text in files.items() if self._may_write(top, path, text, written)}
+
+    def _free_name(self, top: int, path: str, text: str, written: Written) -> str:
+        names = [path, *(beside(path, n) for n in range(1, 1000))]
+        return next(name for name in names if self._may_write(top, name, text, written))
+
+    def _may_write(self, top: int, name: str, text: str, written: Written) -> bool:
+        try:
+            there = read_regular(top, name).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return True
+        except Refused:
+            return False
+        return there in {text, self.known.get(name)} or _hash(there) in written.hashes.get(name, ())
+
+    def _load(self) -> Written:
+        if not self.record.exists():
+            return Written()
+        return msgspec.json.decode(self.record.read_bytes(), type=Written)
+
+    def _save(self, written: Written) -> None:
+        with opened(self.record.parent) as folder:
+            write_atomic(folder, self.record.name, msgspec.json.encode(written))
+
+
+def beside(path: str, n: int) -> str:
+    """`PLAN.md` becomes `PLAN.autopilot.md`, then `PLAN.autopilot-2.md`."""
+    name = PurePosixPath(path)
+    return str(name.with_name(f"{name.stem}.autopilot{'' if n == 1 else f'-{n}'}{name.suffix}"))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,56 @@
+"""The small `.git` an agent finds in its folder: enough to look at history and see its changes, and nothing of ours."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from autopilot.workspace.git import Git
+from autopilot.workspace.removal import remove
+from autopilot.workspace.store import OURS_ALONE
+
+CONFIG = """[core]
+\trepositoryformatversion = {version}
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = false
+[gc]
+\tauto = 0
+[user]
+\tname = agent
+\temail = agent@localhost
+"""
+SHA256 = "[extensions]\n\tobjectformat = sha256\n"
+SHA256_DIGITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """`objects` is the folder of the copied history, `shallow` the file naming its cut-off, if there is one."""
+
+    git: Git
+    objects: Path
+    shallow: Path
+
+    def lay(self, folder: Path, commit: str, index: Path, hidden: tuple[str, ...]) -> None:
+        """A new `.git` on branch `work` at the commit. Tracked paths in `hidden` never show as changed."""
+        own = folder / ".git"
+        remove(own)
+        for below in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
+            (own / below).mkdir(parents=True)
+        long = len(commit) == SHA256_DIGITS
+        texts = {
+            "HEAD": "ref: refs/heads/work\n",
+            "refs/heads/work": f"{commit}\n",
+            "config": CONFIG.format(version=int(long)) + (SHA256 if long else ""),
+            "objects/info/alternates": f"{self.objects}\n",
+            "info/exclude": "".join(f"/{name}/\n" for name in OURS_ALONE),
+        }
+        for name, text in texts.items():
+            (own / name).write_text(text, encoding="utf-8")
+        if self.shallow.exists():
+            shutil.copyfile(self.shallow, own / "shallow")
+        shutil.copyfile(index, own / "index")
+        if hidden:
+            listed = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in hidden)
+            at = self.git.at(GIT_INDEX_FILE=own / "index", GIT_WORK_TREE=folder)
+            at.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=listed)

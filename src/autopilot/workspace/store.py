@@ -1,0 +1,250 @@
+"""Autopilot's own bare repository: every commit of a run, out of an agent's reach."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autopilot.domain.evidence import Change, FileChange
+from autopilot.workspace.beneath import sync_folder
+from autopilot.workspace.git import Git
+from autopilot.workspace.locks import remove_locks
+from autopilot.workspace.removal import remove
+
+OURS_ALONE = (".planning", ".autopilot")
+GITLINK = "160000"
+Status = Literal["A", "M", "D", "T"]
+STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
+MAX_DIFF = 2_000_000
+READ_ONLY_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+UPLOAD_PACK = "git -c safe.directory='*' upload-pack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    name: str = "Autopilot"
+    email: str = "autopilot@localhost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """One path of a difference: mode and blob before and after, None where it is not there."""
+
+    path: str
+    old: tuple[str, str] | None
+    new: tuple[str, str] | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    touched: tuple[Touched, ...]
+    added: int
+    removed: int
+
+    @property
+    def new_links(self) -> tuple[str, ...]:
+        """Paths that became a repository inside the repository."""
+        return tuple(t.path for t in self.touched if t.new and t.new[0] == GITLINK)
+
+
+def safe_name(text: str) -> str:
+    """A word that can be part of a ref, made of any text."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-") or "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`folder` is `.autopilot/repo.git`. Nothing is ever removed from it."""
+
+    folder: Path
+    git: Git
+    run: str
+    identity: Callable[[], Identity]
+
+    @property
+    def branch(self) -> str:
+        """The run's branch in the user's repository: the only one there that we move."""
+        return f"autopilot/{self.run}"
+
+    def work_ref(self, slot: str = "0") -> str:
+        """What the run's newest commit is kept under; phases at work at the same time have one each."""
+        return f"refs/autopilot/work/{self.run}{'' if slot == '0' else f'.slot{slot}'}"
+
+    def create(self, object_format: str) -> None:
+        """Made as a whole or not at all; one that is there is never replaced."""
+        if self.folder.exists():
+            return
+        new = self.folder.with_name(f"{self.folder.name}.new")
+        remove(new)
+        try:
+            git = self.git.at(GIT_DIR=new)
+            git.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(new))
+            new.rename(self.folder)
+            sync_folder(self.folder.parent)
+        finally:
+            remove(new)
+
+    def fetch(self, repository: Path, commit: str, ref: str) -> None:
+        self.git.run(
+            "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow", f"--upload-pack={UPLOAD_PACK}",
+            str(repository), f"+{commit}:{ref}",
+        )  # fmt: skip
+
+    def resolve(self, name: str) -> str | None:
+        ran = self.git.run("rev-parse", "-q", "--verify", name, ok=(0, 1, 128))
+        return ran.stdout.decode().strip() if ran.exit_code == 0 else None
+
+    def set_ref(self, ref: str, commit: str) -> None:
+        self.git.run("update-ref", ref, commit)
+
+    def commit(self, tree: str, parent: str, message: str) -> str:
+        who = self.identity()
+        names = {"NAME": who.name, "EMAIL": who.email}
+        people = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in names.items()}
+        return self.git.at(**people).text("commit-tree", tree, "-p", parent, stdin=message.encode())
+
+    def difference(self, base: str, tip: str) -> Difference:
+        out = self.git.out("diff-tree", "-r", "-z", "--raw", "--numstat", *READ_ONLY_DIFF, base, tip)
+        return parse_difference(out)
+
+    def change(self, base: str, commit: str) -> Change:
+        return self.described(base, commit, self.difference(base, commit))
+
+    def described(self, base: str, commit: str, found: Difference) -> Change:
+        return Change(
+            base=base,
+            commit=commit,
+            tree=self.tree(commit),
+            files=tuple(FileChange(path=shown(t.path), status=t.status) for t in found.touched),
+            added=found.added,
+            removed=found.removed,
+        )
+
+    def tree(self, commit: str) -> str:
+        """The id the commit's tree would have without `.planning` and `.autopilot`."""
+        body = b""
+        for line in self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1]:
+            meta, name = line.split(b"\t", 1)
+            mode, _, oid = meta.split(b" ")
+            if os.fsdecode(name) not in OURS_ALONE:
+                body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
+        return object_id("tree", body, like=commit)
+
+    def diff(self, base: str, commit: str) -> str:
+        words = ("diff-tree", "-r", "-p", *READ_ONLY_DIFF, base, commit)
+        out = self.git.run(*words).stdout
+        text = out[:MAX_DIFF].decode("utf-8", "replace")
+        return text if len(out) <= MAX_DIFF else f"{text}\n[cut off: the difference has {len(out)} bytes]\n"
+
+    def revert(self, commit: str, base: str, message: str) -> str:
+        made = self.commit(f"{base}^{{tree}}", commit, message)
+        self.set_ref(self.work_ref(), made)
+        return made
+
+    def sealed(self, base: str, step: str) -> str | None:
+        """A tip of the run's work that is this step's commit on `base`."""
+        shape = "%(refname)%00%(objectname)%00%(parent)%00%(contents:trailers:key=Autopilot-Step,valueonly)%00%00"
+        out = self.git.out("for-each-ref", f"--format={shape}", "refs/autopilot/work/").decode("utf-8", "replace")
+        for entry in out.split("\0\0")[:-1]:
+            ref, tip, parent, steps = entry.strip("\n").split("\0")
+            ours = ref == self.work_ref() or ref.startswith(f"{self.work_ref()}.slot")
+            if ours and parent == base and step in (s.strip() for s in steps.split("\n")):
+                return tip
+        return None
+
+    def keep(self, tree: str, base: str, step: str) -> str:
+        """Half-done work under a ref of its own; its name."""
+        folder = f"refs/autopilot/interrupted/{self.run}/{safe_name(step)}"
+        taken = self.git.text("for-each-ref", "--format=%(refname)", f"{folder}/").split()
+        ref = f"{folder}/{1 + max((int(name.rsplit('/', 1)[1]) for name in taken), default=0)}"
+        self.set_ref(ref, self.commit(tree, base, f"interrupted: {step}\n\nAutopilot-Run: {self.run}\n"))
+        return ref
+
+    def save_files(self, ref: str, files: Mapping[str, str]) -> None:
+        """Keep texts under a ref, durably, in one go."""
+        self._import(ref, None, "planning", files)
+
+    def add_files(self, commit: str, files: Mapping[str, str], message: str) -> str:
+        """A commit of texts on top of another; that other one itself when they are all in it already."""
+        made = self._import(self.work_ref(), commit, message, files)
+        before, after = self.git.text("rev-parse", f"{commit}^{{tree}}", f"{made}^{{tree}}").split()
+        if before == after:
+            self.set_ref(self.work_ref(), commit)
+        return commit if before == after else made
+
+    def _import(self, ref: str, parent: str | None, message: str, files: Mapping[str, str]) -> str:
+        who = self.identity()
+        stream = bytearray(f"commit {ref}\nmark :1\n".encode())
+        stream += f"committer {who.name} <{who.email}> {int(time.time())} +0000\n".encode() + _data(message)
+        stream += f"from {parent}\n".encode() if parent else b""
+        for path, text in sorted(files.items()):
+            stream += f"M 100644 inline {quoted(path)}\n".encode() + _data(text)
+        words = ("fast-import", "--quiet", "--date-format=raw", "--force", "--done")
+        return self.git.text(*words, stdin=bytes(stream) + b"get-mark :1\ndone\n")
+
+    def load_files(self, ref: str) -> dict[str, str]:
+        """The texts under a ref; none when there is no such ref."""
+        tree = self.git.run("ls-tree", "-r", "-z", ref, ok=(0, 128)).stdout
+        listed = [line.split(b"\t", 1) for line in tree.split(b"\0")[:-1]]
+        wanted = b"".join(meta.split(b" ")[2] + b"\n" for meta, _ in listed)
+        out, files, at = self.git.out("cat-file", "--batch", stdin=wanted), {}, 0
+        for _, path in listed:
+            header, at = out[at : (end := out.index(b"\n", at))], end + 1
+            size = int(header.split(b" ")[2])
+            files[path.decode("utf-8", "replace")] = out[at : at + size].decode("utf-8", "replace")
+            at += size + 1
+        return files
+
+    def recover(self) -> None:
+        """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
+        remove_locks(self.folder)
+        remove(self.folder.with_name(f"{self.folder.name}.new"))
+
+
+def shown(path: str) -> str:
+    """A path as text that can be stored, whatever bytes it has."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _data(text: str) -> bytes:
+    content = text.encode("utf-8", "replace")
+    return f"data {len(content)}\n".encode() + content + b"\n"
+
+
+def quoted(path: str) -> str:
+    """A path in git's own quotes."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def object_id(kind: str, body: bytes, *, like: str) -> str:
+    """What git would call the object, in the format of the id `like`."""
+    digest = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
+    return digest(f"{kind} {len(body)}\0".encode() + body).hexdigest()
+
+
+def parse_difference(out: bytes) -> Difference:
+    """Read `diff-tree -z --raw --numstat`: first every path with its modes, then every path with its line counts."""
+    words = iter(out.split(b"\0")[:-1])
+    touched, added, removed = [], 0, 0
+    for word in words:
+        if word.startswith(b":"):
+            old_mode, new_mode, old, new, status = word[1:].decode().split(" ")
+            touched.append(
+                Touched(
+                    path=os.fsdecode(next(words)),
+                    old=(old_mode, old) if int(old_mode) else None,
+                    new=(new_mode, new) if int(new_mode) else None,
+                    status=STATUSES[status],
+                )
+            )
+        else:
+            plus, minus, _ = word.split(b"\t", 2)
+            added += int(plus) if plus != b"-" else 0
+            removed += int(minus) if minus != b"-" else 0
+    return Difference(touched=tuple(touched), added=added, removed=removed)
