@@ -54,6 +54,10 @@ def _perform(verb: str, words: list[str]) -> int:
     from autopilot import app
     from autopilot.cli import verbs
 
+    if verb == "demo":
+        from autopilot.cli.demo import show
+
+        return verbs.demonstrate(options.keep, show.run)
     return verbs.perform(options, app)
 
 

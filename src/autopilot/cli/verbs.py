@@ -16,6 +16,7 @@ from autopilot.views.plain import PlainView
 from autopilot.views.text import clean
 
 Warn = Callable[[str], None]
+Demo = Callable[[str | None, Listener, Warn], tuple[RunEnd, str]]
 
 
 class App(Protocol):
@@ -28,8 +29,6 @@ class App(Protocol):
     def stop(self, folder: str, *, now: bool) -> str: ...
 
     def rebuild(self, folder: str) -> str: ...
-
-    def demo(self, folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]: ...
 
 
 def perform(options: argparse.Namespace, app: App) -> int:
@@ -45,8 +44,6 @@ def perform(options: argparse.Namespace, app: App) -> int:
             console.say(app.stop(_here(), now=options.now))
         case "rebuild":
             console.say(f"Written anew: {app.rebuild(_here())}")
-        case "demo":
-            return _demonstrate(options.keep, app)
         case unknown:
             raise AssertionError(f"the parser let the verb {unknown!r} through")
     return 0
@@ -90,9 +87,10 @@ def _print_end(end: RunEnd) -> None:
     console.say(msgspec.json.encode(end).decode())
 
 
-def _demonstrate(keep: str | None, app: App) -> int:
+def demonstrate(keep: str | None, demo: Demo) -> int:
+    """Run the demo and print what it has to tell at its end."""
     view = PlainView(sys.stdout)
-    end, account = app.demo(str(Path(keep).absolute()) if keep else None, view, warn)
+    end, account = demo(str(Path(keep).absolute()) if keep else None, view, warn)
     if view.broken:
         console.silence(sys.stdout.fileno())
     console.say(f"\n{account.rstrip()}")

@@ -60,6 +60,8 @@ class GitWorkspace:
             raise ValueError(f"not a name for a run: {run!r}")
         self._places = Places(root=places.root.resolve(), cache=places.cache.resolve())
         self._processes, self._run, self._env, self._slot_number = processes, run, dict(env), slot
+        self._trees: dict[str, str] = {}
+        self._planning: dict[str, str] = {}
 
     def in_slot(self, slot: int) -> "GitWorkspace":
         """The same run with another folder for its agent."""
@@ -104,7 +106,9 @@ class GitWorkspace:
         return self.planning_files()
 
     def planning_files(self) -> dict[str, str]:
-        return self._store.load_files(self._planning_ref)
+        """Once taken, the snapshot does not change, so it is read once."""
+        self._planning = self._planning or self._store.load_files(self._planning_ref)
+        return dict(self._planning)
 
     def commit_planning(self, commit: str, files: Mapping[str, str], message: str) -> str:
         if not self._store.git.out("ls-tree", "-z", commit, "--", ".planning"):
@@ -148,7 +152,9 @@ class GitWorkspace:
             yield str(slot.folder)
 
     def tree(self, commit: str) -> str:
-        return self._store.tree(commit)
+        if commit not in self._trees:
+            self._trees[commit] = self._store.tree(commit)
+        return self._trees[commit]
 
     def change(self, base: str, commit: str) -> Change:
         return self._store.change(base, commit)

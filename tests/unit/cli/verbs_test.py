@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.cli.arguments import parse
-from autopilot.cli.verbs import Warn, perform
+from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
 from autopilot.domain.protocols import Listener
@@ -117,6 +117,6 @@ def test_the_demo_ends_with_its_account(
     monkeypatch.chdir(tmp_path)
     app = PlayedApp()
 
-    assert perform(parse("demo", ["--keep", "here"]), app) == 10
+    assert demonstrate(parse("demo", ["--keep", "here"]).keep, app.demo) == 10
     assert app.asked == [str(tmp_path / "here")]
     assert capfd.readouterr().out == "Run stopped: a test\n\nWhat happened.\n"

@@ -1,0 +1,160 @@
+"""Write the generated parts of these pages anew from the code; with --check, say which are stale and leave with 1."""
+# ruff: noqa: INP001 - a script beside the pages it writes, not a package
+
+import ast
+import difflib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from autopilot.cli.usage import HELP
+from autopilot.domain import errors
+from autopilot.domain.settings import Limits
+from autopilot.engine.tables import StageRow, stages
+from autopilot.planning import config
+
+DOCS = Path(__file__).parent
+PACKAGE = DOCS.parent / "src" / "autopilot"
+PART = re.compile(
+    r"(?P<open><!-- generated: (?P<name>[a-z-]+) -->\n).*?(?P<close><!-- end of (?P=name) -->)", re.DOTALL
+)
+ORDER = (
+    "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
+    "sessions", "views", "cli", "app.py", "domain",
+)  # fmt: skip
+# Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
+RESULTS = (
+    (0, "every target phase passed"),
+    (1, "a bug in Autopilot: please report it with the traceback"),
+    (10, "some phases failed or are blocked"),
+    (11, "a phase waits for a person"),
+)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines) + "\n"
+
+
+def steps() -> str:
+    rows = [(f"`{s.name}`", s.heading.title() or "-", s.what, f"[{s.gate}](#{s.gate})") for s in _steps()]
+    return table(("step", "shown as", "what it does", "gate behind it"), rows)
+
+
+def gates() -> str:
+    """Each gate once, with the steps it stands behind."""
+    behind: dict[str, list[StageRow]] = {}
+    for row in stages():
+        behind.setdefault(row.gate, []).append(row)
+    return "\n".join(_gate(gate, rows) for gate, rows in behind.items())
+
+
+def _gate(gate: str, rows: Sequence[StageRow]) -> str:
+    names = " and ".join(f"`{row.name}`" if row in _steps() else row.name for row in rows)
+    rules = table(("when", "then"), [(rule.name, rule.verdict) for rule in rows[0].rules])
+    return f"### {gate}\n\nBehind {names}. {rows[0].question}\n\n{rules}"
+
+
+def _steps() -> tuple[StageRow, ...]:
+    """Without the two gates that belong to no step."""
+    return stages()[:-2]
+
+
+def events() -> str:
+    tree = ast.parse((PACKAGE / "domain" / "events.py").read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    told = [node for node in classes if any(isinstance(base, ast.Name) and base.id == "Tagged" for base in node.bases)]
+    values = [node for node in classes if node not in told]
+    return "\n".join([*map(_class, told), "## What they are made of\n", *map(_class, values)])
+
+
+def _class(node: ast.ClassDef) -> str:
+    said = inspect.cleandoc(ast.get_docstring(node) or "").replace("\n\n", "\n")
+    fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
+    rows = [
+        (f"`{ast.unparse(f.target)}`", f"`{ast.unparse(f.annotation)}`", f"`{ast.unparse(f.value)}`" if f.value else "")
+        for f in fields
+    ]
+    return f"### {node.name}\n\n{f'{said}{chr(10) * 2}' if said else ''}{table(('field', 'type', 'default'), rows)}"
+
+
+def parts() -> str:
+    """Every part's own sentence, from its docstring."""
+    rows = []
+    for name in ORDER:
+        path = PACKAGE / name
+        text = (path if path.is_file() else path / "__init__.py").read_text(encoding="utf-8")
+        said = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0].replace("\n", " ")
+        rows.append((f"`{name}{'' if path.is_file() else '/'}`", said))
+    return table(("part", "what it is"), rows)
+
+
+def exit_codes() -> str:
+    kinds = [value for value in vars(errors).values() if isinstance(value, type) and hasattr(value, "exit_code")]
+    told = [(kind.exit_code, _meaning(kind.__name__)) for kind in kinds if kind is not errors.AutopilotError]
+    return table(("code", "meaning"), [(str(code), said) for code, said in sorted((*RESULTS, *told), key=_code)])
+
+
+def _code(row: tuple[int, str]) -> int:
+    return row[0]
+
+
+def _meaning(name: str) -> str:
+    """The error's name as words, and what the tree at the top of domain/errors.py says of it."""
+    found = re.search(rf"^\s*x {name}\s+exit \d+:? ?(.*)$", errors.__doc__ or "", re.MULTILINE)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return f"{words}: {found[1]}" if found and found[1] else words
+
+
+def limits() -> str:
+    defaults = Limits()
+    rows = [
+        (f"`{section}.{key}`", f"{getattr(defaults, name):g}")
+        for (section, key), name in config._LIMITS.items()  # noqa: SLF001 - the one place that knows the keys
+    ]
+    return table(("key", "default"), rows)
+
+
+def usage() -> str:
+    return f"```text\n{HELP.rstrip()}\n```\n"
+
+
+GENERATORS: dict[str, Callable[[], str]] = {
+    "steps": steps,
+    "gates": gates,
+    "events": events,
+    "parts": parts,
+    "exit-codes": exit_codes,
+    "limits": limits,
+    "usage": usage,
+}
+
+
+def renewed(text: str) -> str:
+    """The page with every generated part as the code has it now."""
+    return PART.sub(lambda part: f"{part['open']}\n{GENERATORS[part['name']]()}\n{part['close']}", text)
+
+
+def main(words: Sequence[str]) -> int:
+    stale = 0
+    for page in sorted(DOCS.rglob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = renewed(old)
+        if new == old:
+            continue
+        stale += 1
+        changed = [line for line in difflib.ndiff(old.splitlines(), new.splitlines()) if line[:1] in {"+", "-"}]
+        sys.stdout.write(f"{page.relative_to(DOCS.parent)}: {len(changed)} lines differ\n")
+        sys.stdout.writelines(f"  {line[:118]}\n" for line in changed[:6])
+        if "--check" not in words:
+            page.write_text(new, encoding="utf-8")
+    if stale and "--check" in words:
+        sys.stdout.write("The generated parts are stale. Write them anew: python docs/generate.py\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""`autopilot demo`: make the sample project, run all of it, and tell what was caught."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from autopilot import app
+from autopilot.cli import console
+from autopilot.cli.demo import project
+from autopilot.cli.demo.story import commands_run, story
+from autopilot.domain.events import Entry
+from autopilot.domain.protocols import Listener
+from autopilot.domain.request import RunEnd, RunRequest
+
+Warn = Callable[[str], None]
+INTRODUCTION = """\
+A sample project with a roadmap of three phases, and a coding agent whose answers are written down beforehand.
+All else is real: the git repository, the commands, the verdicts. The agent does honest work in phase 1, reports
+a success that is none in phase 2, and does a middling job in phase 3. Watch what gets through.
+The project: {root}
+"""
+
+
+class Memory:
+    """A listener that keeps every entry by stream and passes it on."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.streams: dict[str, list[Entry]] = {}
+
+    def __call__(self, stream: str, entry: Entry) -> None:
+        self.streams.setdefault(stream, []).append(entry)
+        self.listener(stream, entry)
+
+
+def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]:
+    """Run the demo in the folder, which must be empty or absent, or in a temporary one that stays."""
+    root = project.make(folder)
+    console.say(INTRODUCTION.format(root=root))
+    before, memory = _digest(root), Memory(listener)
+    with as_file(files("autopilot.cli.demo") / "agent.toml") as script:
+        end = app.start(RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}"), memory, warn)
+    return end, "\n".join(account(root, end, memory, untouched=_digest(root) == before))
+
+
+def account(root: Path, end: RunEnd, memory: Memory, *, untouched: bool) -> Iterator[str]:
+    """All of it for the screen; every word about the run is read from its entries, from git or from the disk."""
+    passes = {name: entries for name, entries in memory.streams.items() if "/" in name}
+    yield "WHAT HAPPENED"
+    yield ""
+    yield from story(memory.streams.get(end.run, ()), passes)
+    ran = commands_run(passes)
+    yield f"No pass rests on an agent's word: {ran} commands decided, run by Autopilot itself on checkouts of its own."
+    kept = "exactly as you left it" if untouched else "NOT as you left it, which must never happen"
+    yield f"Your uncommitted change in {project.DIRTY} is {kept}: agents work in clones, not in your folder."
+    yield ""
+    yield "COMMITS, one a task (the caught try and its fix are one)"
+    yield from (f"  {line}" for line in project.log(root).splitlines())
+    yield ""
+    yield "LOOK AROUND"
+    yield f"  cd {root}"
+    yield f"  {'git log -p':<48} what was made"
+    yield f"  {'autopilot status':<48} how the run stands"
+    yield f"  {'ls .planning/phases':<48} plan, checks and scorecard of each phase"
+    yield f"  {_report(root, end):<48} the run's report as JSON"
+
+
+def _report(root: Path, end: RunEnd) -> str:
+    archived = root / ".autopilot" / "archive" / f"{end.run}.json"
+    return str((archived if archived.exists() else root / ".autopilot" / "state.json").relative_to(root))
+
+
+def _digest(root: Path) -> str:
+    return hashlib.sha256((root / project.DIRTY).read_bytes()).hexdigest()
