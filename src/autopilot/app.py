@@ -56,6 +56,8 @@ from autopilot.workspace.user_repo import UserRepository
 Warn = Callable[[str], None]
 STOP_SECONDS = 20.0
 LENIENT, STRICT = 7.0, 9.0
+READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
+MOST_NOTES = 5
 
 
 def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
@@ -88,9 +90,11 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         targets=tuple(phase.id for phase in order.order(chosen, project.roadmap)),
         settings=settings_of(request, project),
         folders=project.folders,
-        requirements={p.id: p.requirements for p in project.roadmap.phases if p.requirements},
+        requirements=project.requirements,
         completed=tuple(sorted(done)),
     )
+    for note in project.notes[:MOST_NOTES]:
+        warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(root, crew.processes)
     with RunLock(home, first.run):
@@ -176,13 +180,12 @@ def check_repository(root: Path, processes: ChildProcesses) -> None:
 
 
 def read_project(root: Path) -> Project:
-    manifests = {name: text for name, _ in MANIFESTS if (text := _text(root / name)) is not None}
-    locks = {
-        path.name: "" for path in root.iterdir() if path.name.endswith((".lock", "lock.json", "lock.yaml", ".lockb"))
-    }
+    manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
+    in_root = (path for path in root.iterdir() if path.is_file())
+    files = {path.name: (_text(path) or "") if path.name in manifests else "" for path in in_root}
     phases = root / ".planning" / "phases"
     names = tuple(sorted(p.name for p in phases.iterdir() if p.is_dir())) if phases.is_dir() else ()
-    return understand(lambda path: _bytes(root / path), locks | manifests, names)
+    return understand(lambda path: _bytes(root / path), files, names)
 
 
 def _bytes(path: Path) -> bytes | None:

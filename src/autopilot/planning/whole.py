@@ -8,10 +8,11 @@ from autopilot.domain.events import Spec
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
-from autopilot.planning import config, criteria, detect, folders, roadmap
+from autopilot.planning import config, criteria, detect, folders, requirements, roadmap
 
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
+REQUIREMENTS = ".planning/REQUIREMENTS.md"
 
 Reader = Callable[[str], bytes | None]
 
@@ -22,10 +23,16 @@ class Project(Value, frozen=True, kw_only=True):
     commands: Commands
     spec: Spec
     folders: dict[str, str]
+    requirements: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
 
 
 def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple[str, ...]) -> Project:
-    """`read` gives a file's bytes by its path in the project, or None; nothing is written."""
+    """
+    `read` gives a file's bytes by its path in the project, or None; nothing is written.
+
+    `root_files` are the files in the project's root: a manifest with its text, the others by name alone.
+    """
     settings = config.read(read(CONFIG), CONFIG)
     path = next((p for p in ROADMAPS if read(p) is not None), None)
     text = read(path) if path else None
@@ -35,7 +42,8 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
             why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
             do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
         )
-    commands = detect.merge(settings, detect.detect(root_files))
+    detected = detect.detect(root_files)
+    commands = detect.merge(settings, detected)
     found = roadmap.read(text, path)
     phases = tuple(_filled(phase, commands) for phase in found.phases)
     return Project(
@@ -44,7 +52,18 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
         commands=commands,
         spec=_spec(settings, path, read),
         folders={p.id: f".planning/phases/{folders.folder_of(p, phase_folders)}" for p in phases},
+        requirements=_requirements(found, read(REQUIREMENTS)),
+        notes=(*(f"{n.file}:{n.line}: {n.what}" for n in found.notes), *settings.notes, *detected.notes),
     )
+
+
+def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, ...]]:
+    """What each phase must deliver, as `ID: text`."""
+    stated = requirements.read(text) if text is not None else ()
+    return {
+        phase.id: tuple(f"{r.id}: {r.text}".removesuffix(": ") for r in requirements.of_phase(stated, phases, phase.id))
+        for phase in phases.phases
+    }
 
 
 def _filled(phase: Phase, commands: Commands) -> Phase:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -51,12 +51,13 @@ def parse_listing(out: bytes) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One pooled folder. Its index and its record lie beside it, where no agent writes."""
+    """One pooled folder. Its index and its record lie beside it, where no agent writes. `listings` is by commit."""
 
     folder: Path
     store: Store
     history: History
     skeleton: Skeleton
+    listings: dict[str, Listing] = field(default_factory=dict)
 
     @property
     def index(self) -> Path:
@@ -78,8 +79,11 @@ class Slot:
         self._record.unlink(missing_ok=True)
         if before is None or not self._reused(before, commit):
             self._made_anew(commit)
-        out = self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
-        return parse_listing(out)
+        if commit not in self.listings:
+            self.listings[commit] = parse_listing(
+                self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
+            )
+        return self.listings[commit]
 
     def finish(self, commit: str, listing: Listing) -> None:
         """Give the folder its `.git` and mark the slot as complete."""

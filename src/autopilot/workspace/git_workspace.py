@@ -14,7 +14,7 @@ from autopilot.domain.evidence import Change
 from autopilot.domain.protocols import Landing, Processes, Taken
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
-from autopilot.workspace.clones import Slot
+from autopilot.workspace.clones import Listing, Slot
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, storage_errors, user_env
 from autopilot.workspace.history import History
 from autopilot.workspace.landing import Lander
@@ -61,6 +61,7 @@ class GitWorkspace:
         self._places = Places(root=places.root.resolve(), cache=places.cache.resolve())
         self._processes, self._run, self._env, self._slot_number = processes, run, dict(env), slot
         self._trees: dict[str, str] = {}
+        self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
 
     def in_slot(self, slot: int) -> "GitWorkspace":
@@ -202,7 +203,7 @@ class GitWorkspace:
         return Homeward(self._places.root, self._notes / f"{self._run}.written.json", self.planning_files())
 
     def _slot_at(self, folder: Path) -> Slot:
-        return Slot(folder, self._store, self._history, self._skeleton)
+        return Slot(folder, self._store, self._history, self._skeleton, self._listings)
 
     @cached_property
     def _user(self) -> UserRepository:

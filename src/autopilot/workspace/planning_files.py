@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -103,7 +104,7 @@ class Homeward:
             return {path: text for path, text in files.items() if self._may_write(top, path, text, written)}
 
     def _free_name(self, top: int, path: str, text: str, written: Written) -> str:
-        names = [path, *(beside(path, n) for n in range(1, 1000))]
+        names = chain((path,), (beside(path, n) for n in count(1)))
         return next(name for name in names if self._may_write(top, name, text, written))
 
     def _may_write(self, top: int, name: str, text: str, written: Written) -> bool:

@@ -1,7 +1,7 @@
 """The small `.git` an agent finds in its folder: enough to look at history and see its changes, and nothing of ours."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autopilot.workspace.git import Git
@@ -21,6 +21,7 @@ CONFIG = """[core]
 """
 SHA256 = "[extensions]\n\tobjectformat = sha256\n"
 SHA256_DIGITS = 64
+SMALL_INDEX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Skeleton:
     git: Git
     objects: Path
     shallow: Path
+    indexes: dict[str, bytes] = field(default_factory=dict)
 
     def lay(self, folder: Path, commit: str, index: Path, hidden: tuple[str, ...]) -> None:
         """A new `.git` on branch `work` at the commit. Tracked paths in `hidden` never show as changed."""
@@ -49,8 +51,20 @@ class Skeleton:
             (own / name).write_text(text, encoding="utf-8")
         if self.shallow.exists():
             shutil.copyfile(self.shallow, own / "shallow")
+        if commit in self.indexes:
+            (own / "index").write_bytes(self.indexes[commit])
+            return
         shutil.copyfile(index, own / "index")
         if hidden:
-            listed = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in hidden)
-            at = self.git.at(GIT_INDEX_FILE=own / "index", GIT_WORK_TREE=folder)
-            at.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=listed)
+            self._hide(own / "index", folder, hidden)
+            self._remember(commit, own / "index")
+
+    def _hide(self, index: Path, folder: Path, hidden: tuple[str, ...]) -> None:
+        listed = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in hidden)
+        at = self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=folder)
+        at.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=listed)
+
+    def _remember(self, commit: str, index: Path) -> None:
+        """A small index serves every checkout of the commit: git then looks at the files instead of their dates."""
+        if index.stat().st_size < SMALL_INDEX:
+            self.indexes[commit] = index.read_bytes()

@@ -1,0 +1,142 @@
+"""`.planning/config.json` to values, whatever shape it comes in."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.settings import Commands
+from autopilot.domain.value import Value
+
+COMMANDS = ("compile", "lint", "test", "build")
+_MODELS = {"quality": "opus", "balanced": "sonnet", "speed": "haiku"}
+DEFAULT_MODEL = "sonnet"
+SPEC_PATHS = (".planning/REQUIREMENTS.md", ".planning/PROJECT.md", ".planning/ROADMAP.md")
+# Where a limit of ours is written in the file: section and key.
+_LIMITS = {
+    ("verification", "min_duration_seconds"): "min_verification_seconds",
+    ("limits", "agent_seconds"): "agent_seconds",
+    ("limits", "command_seconds"): "command_seconds",
+    ("limits", "gate_seconds"): "gate_seconds",
+    ("limits", "plan_checks"): "plan_checks",
+    ("limits", "task_fixes"): "task_fixes",
+    ("limits", "debug_attempts"): "debug_attempts",
+    ("limits", "replans"): "replans",
+    ("limits", "remediation_cycles"): "remediation_cycles",
+    ("limits", "min_verification_seconds"): "min_verification_seconds",
+}
+
+
+class Config(Value, frozen=True, kw_only=True):
+    """
+    What the user configured.
+
+    `given` names the commands the file sets, a null included: a null there turns the gate off. `commands_source` tells
+    a value Autopilot once detected from one the user wrote.
+    """
+
+    commands: Commands = Commands()
+    given: frozenset[str] = frozenset()
+    commands_source: dict[str, str] = {}
+    type: str | None = None
+    manifest: str | None = None
+    spec_paths: tuple[str, ...] = ()
+    model: str = DEFAULT_MODEL
+    model_profile: str | None = None
+    research: bool = True
+    strict_clean_tree: bool = False
+    limits: dict[str, float] = {}
+    ui_source_dir: str | None = None
+    setup: str | None = None
+    notes: tuple[str, ...] = ()
+    raw: dict[str, Any] = {}
+
+    @property
+    def spec_candidates(self) -> tuple[str, ...]:
+        """INV-11, INV-12: where to look for the frozen specification, in order."""
+        return self.spec_paths or SPEC_PATHS
+
+
+def read(text: str | bytes | None, path: str) -> Config:
+    """Unknown keys and foreign shapes are let be; only what is no JSON object at all is refused."""
+    if text is None:
+        return Config()
+    data = _load(text, path)
+    project, workflow = _section(data, "project"), _section(data, "workflow")
+    commands = _section(project, "commands")
+    given = frozenset(name for name in COMMANDS if name in commands)
+    profile = data.get("model_profile")
+    limits, notes = _limits(data)
+    return Config(
+        commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
+        given=given,
+        commands_source={k: v for k, v in _section(project, "commands_source").items() if isinstance(v, str)},
+        type=_text(project.get("type")),
+        manifest=_text(project.get("manifest")),
+        spec_paths=_texts(project.get("spec_paths")),
+        model=_MODELS.get(profile, DEFAULT_MODEL) if isinstance(profile, str) else DEFAULT_MODEL,
+        model_profile=_text(profile),
+        research=_flag(workflow.get("research", data.get("research")), default=True),
+        strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
+        limits=limits,
+        ui_source_dir=_text(_section(project, "ui").get("source_dir")),
+        setup=_text(_section(data, "workspace").get("setup")),
+        notes=notes,
+        raw=data,
+    )
+
+
+def _load(text: str | bytes, path: str) -> dict[str, Any]:
+    why = "Autopilot would have to guess the project's commands and limits."
+    try:
+        decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+        data = json.loads(decoded, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        what = f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        raise ConfigInvalid(what, why=why, do=f"Correct line {error.lineno} of {path}.") from error
+    except (ValueError, RecursionError) as error:
+        what = f"{path} is not valid JSON: {error}."
+        raise ConfigInvalid(what, why=why, do=f"Save {path} as UTF-8 JSON.") from error
+    if not isinstance(data, dict):
+        what = f"{path} holds a {type(data).__name__} where an object belongs (line 1, column 1)."
+        raise ConfigInvalid(what, why=why, do='Write settings as {"project": {"commands": {"test": "..."}}}.')
+    return data
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Limits the file sets. One that is no positive number is told and left at its default."""
+    limits: dict[str, float] = {}
+    notes: list[str] = []
+    for (section, key), name in _LIMITS.items():
+        value = _section(data, section).get(key)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**9:
+            notes.append(f"{section}.{key} is {value!r}, not a number of 0 or more: the default is used")
+        else:
+            limits[name] = value
+    return limits, tuple(notes)
+
+
+def _section(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """AMB-47: a section that is no object counts as absent."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value.strip() if isinstance(value, str) and value.strip() else None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = [value]
+    return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
+
+
+def _flag(value: Any, *, default: bool) -> bool:
+    return value if isinstance(value, bool) else default

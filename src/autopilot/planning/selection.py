@@ -1,0 +1,91 @@
+"""Which phases an expression means: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next` (INV-02..07)."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
+from autopilot.domain.errors import RoadmapInvalid, UsageInvalid
+from autopilot.domain.phase import Phase, Roadmap
+from autopilot.planning import ids
+from autopilot.planning.order import order
+
+_RANGE = re.compile(rf"({ids.PATTERN})(?:-|\u2013|\.\.)({ids.PATTERN})", re.ASCII)
+_SPACED_RANGE = re.compile(r"(?<=\w)\s*(-|\u2013|\.\.)\s+(?=\w)|(?<=\w)\s+(-|\u2013|\.\.)\s*(?=\w)")
+_LIST_MARK = re.compile(r"[,;\s]+")
+_MAX_LENGTH = 2000
+
+
+def select(expression: str, roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
+    """Phases in roadmap order, each once. Only `all` and `next` leave out what is completed or deferred."""
+    words = expression.strip()
+    if len(words) > _MAX_LENGTH:
+        raise _nonsense(words[:40] + "...")
+    match words.lower():
+        case "all":
+            return outstanding(roadmap, completed)
+        case "next":
+            return _next(roadmap, completed)
+        case _:
+            return _named(words, roadmap)
+
+
+def outstanding(roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
+    """What is still to be done: not completed by record or check-box, and not deferred."""
+    done = {ids.normalise(phase_id) for phase_id in completed}
+    return tuple(p for p in roadmap.phases if p.id not in done and p.status not in {"completed", "deferred"})
+
+
+def _next(roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
+    """The first outstanding phase that waits for no other outstanding one."""
+    open_phases = outstanding(roadmap, completed)
+    return order(open_phases, roadmap)[:1]
+
+
+def _named(words: str, roadmap: Roadmap) -> tuple[Phase, ...]:
+    bare = re.sub(r"\bphases?\b[\s:#]*", "", words, flags=re.IGNORECASE)
+    pieces = [piece for piece in _LIST_MARK.split(_SPACED_RANGE.sub(lambda m: m[1] or m[2], bare)) if piece]
+    if not pieces:
+        raise _nonsense(words)
+    chosen = {phase_id for piece in pieces for phase_id in _expand(piece, roadmap)}
+    return tuple(phase for phase in roadmap.phases if phase.id in chosen)
+
+
+def _expand(piece: str, roadmap: Roadmap) -> Iterator[str]:
+    known = {phase.id for phase in roadmap.phases}
+    if ids.normalise(piece) in known:
+        yield ids.normalise(piece)
+        return
+    span = _RANGE.fullmatch(piece)
+    if span is None:
+        if not ids.valid(piece):
+            raise _nonsense(piece)
+        raise unknown(piece, roadmap)
+    low, high = ids.normalise(span[1]), ids.normalise(span[2])
+    for end in (low, high):
+        if end not in known:
+            raise unknown(end, roadmap)
+    held = [phase.id for phase in roadmap.phases if ids.between(low, phase.id, high)]
+    if not held:
+        raise UsageInvalid(
+            f"The range {piece} runs backwards.",
+            why="It selects no phase, so nothing would run.",
+            do=f"Write the smaller phase first: {span[2]}-{span[1]}.",
+        )
+    yield from held
+
+
+def unknown(phase_id: str, roadmap: Roadmap) -> RoadmapInvalid:
+    available = ", ".join(phase.id for phase in roadmap.phases[:200])
+    return RoadmapInvalid(
+        f"Phase {ids.normalise(phase_id)} not found in roadmap.",
+        why=f"{roadmap.path} does not name it, so there is no goal to work towards.",
+        do=f"Available phases: {available}",
+    )
+
+
+def _nonsense(words: str) -> UsageInvalid:
+    return UsageInvalid(
+        f"'{words}' is not a valid phase number.",
+        why="Autopilot only runs phases it was clearly asked to run.",
+        do="Write phases as 3, 3-7, 3,5,8, '7 8 9.1', all or next.",
+    )
