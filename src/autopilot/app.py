@@ -1,5 +1,6 @@
 """The only place that builds real adapters: it reads the project, wires the engine and starts, resumes or stops it."""
 
+import hashlib
 import os
 import secrets
 import signal
@@ -92,6 +93,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         folders=project.folders,
         requirements=project.requirements,
         completed=tuple(sorted(done)),
+        proposals=ledger.proposals,
     )
     for note in project.notes[:MOST_NOTES]:
         warn(note)
@@ -140,7 +142,7 @@ def stop(folder: str, *, now: bool) -> str:
             why="the run may be in the middle of a command that does not end",
             do="use `autopilot stop --now`; nothing is lost by it",
         )
-    ChildProcesses().sweep(holder.run)
+    processes_of(home.parent).sweep(holder.run)
     return f"Stopped {holder.run or 'the run'} (process {holder.pid}). Go on with `autopilot resume`."
 
 
@@ -157,6 +159,11 @@ def rebuild(folder: str) -> str:
         file = StateFile(home)
         write_state(file, Streams(journal, ledger.newest.start.run, ()))
     return str(home / "state.json")
+
+
+def processes_of(root: Path) -> ChildProcesses:
+    """Children of a run in this repository, told from those of every other by its path."""
+    return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
 
 
 def find_root(folder: Path) -> Path:
@@ -256,7 +263,7 @@ class Crew:
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
     """The agents of a run; raises before anything is written when one cannot be used here."""
-    processes, settings = ChildProcesses(), begun.settings
+    processes, settings = processes_of(Path(begun.root)), begun.settings
     transcripts = Path(begun.root) / ".autopilot" / "transcripts"
     agent = agents.choose(settings.agent, processes, transcripts, begun.run, launch)
     other = settings.reviewer

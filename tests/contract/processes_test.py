@@ -216,7 +216,7 @@ def test_a_program_in_the_folder_is_found_by_its_path_only(processes: Processes,
 
 
 def test_a_file_cannot_grow_past_its_ceiling(tmp_path: Path) -> None:
-    ran = ChildProcesses(Ceilings(file_bytes=100_000)).run(shell("yes > big", tmp_path))
+    ran = ChildProcesses(Ceilings(file_bytes=100_000)).run(shell("sleep 0.3; yes > big", tmp_path))
 
     assert ran.exit_code != 0
     assert (tmp_path / "big").stat().st_size <= 100_000
@@ -236,6 +236,19 @@ def test_sweeping_a_mark_ends_what_lies_beneath_it_and_nothing_beside_it(process
         for child in children.values():
             child.kill()
             child.wait()
+
+
+@on_linux
+def test_a_sweep_spares_a_run_of_the_same_name_in_another_repository(tmp_path: Path) -> None:
+    here, there = ChildProcesses(territory="here"), ChildProcesses(territory="there")
+    swept: list[int] = []
+
+    def sweep_both(_: int) -> None:
+        swept.append(there.sweep("run-1"))
+        assert comes_true(lambda: here.sweep("run-1") == 1), "a program just being loaded shows its mark a moment later"
+
+    assert here.run(shell("sleep 60", tmp_path, mark="run-1/a"), sweep_both).exit_code == -9
+    assert swept == [0]
 
 
 @on_linux

@@ -17,6 +17,13 @@ read -r document
 rest=${AUTOPILOT_CALL#*/}
 . "$here/answers/$(echo "$rest" | tr / -).sh"
 """
+COMMITTED = {
+    "README.md": "letters\n",
+    "notes.txt": "mine\n",
+    "todo.txt": "a\n",
+    ".planning/ROADMAP.md": ROADMAP,
+    ".planning/config.json": '{"workflow": {"research": false}}\n',
+}
 DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
 
 
@@ -24,10 +31,7 @@ class Letters:
     """The project at `root`, with a staged, an unstaged and an untracked change of the user's in it."""
 
     def __init__(self, folder: Path) -> None:
-        self.root = make_repo(
-            folder / "project",
-            {"README.md": "letters\n", "notes.txt": "mine\n", "todo.txt": "a\n", ".planning/ROADMAP.md": ROADMAP},
-        )
+        self.root = make_repo(folder / "project", COMMITTED)
         write(self.root, DIRTY)
         write(self.root, {"todo.txt": "b\n"})
         git(self.root, "add", "todo.txt")
@@ -66,7 +70,7 @@ class Letters:
 def _answers() -> dict[str, str]:
     """One shell fragment a call of the honest run."""
     by_key = {(a["role"], a.get("phase"), a.get("task")): a for a in honest()}
-    steps = ("research", "plan", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate")
+    steps = ("plan", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate")
     files = {}
     for phase in ("1", "2", "3"):
         for step in steps:

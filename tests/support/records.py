@@ -1,6 +1,6 @@
 """Records told step by step, without an engine: for tests of what is decided from a record alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -26,8 +26,8 @@ from autopilot.domain.events import (
     StepFinished,
     StepStarted,
 )
-from autopilot.domain.evidence import Change, CommandRun, FileChange, Usage, Work
-from autopilot.domain.phase import Criterion, Expectation, Phase, Plan, Task, TaskTest
+from autopilot.domain.evidence import Change, Claim, CommandRun, FileChange, Usage, Work
+from autopilot.domain.phase import Criterion, Phase, Plan, Task, TaskTest
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Compared,
@@ -71,8 +71,9 @@ def plan(*tasks: Task, existed_before: bool = False) -> Plan:
 
 
 def phase(name: str = "1", *needs: str, **more: Any) -> Phase:
-    fields: dict[str, Any] = {"criteria": (criterion("SC-1", source="roadmap"),), **more}
-    return Phase(id=name, name=f"Letter {name}", goal="Write the letter.", depends_on=needs, **fields)
+    own = (criterion("SC-1", source="roadmap"),)
+    fields: dict[str, Any] = {"goal": "Write the letter.", "criteria": own, **more}
+    return Phase(id=name, name=f"Letter {name}", depends_on=needs, **fields)
 
 
 def started(*phases: Phase, targets: Iterable[str] | None = None, **more: Any) -> RunStarted:
@@ -168,7 +169,7 @@ class Story:
         made = made or plan()
         self.step("preflight", Preflighted(spec_hash_match=True, working_tree_clean=True, dependencies_met=True))
         self.step("triage", Triaged(routing="full_pipeline", source="roadmap", checks=(ran("SC-1", passed=False),)))
-        self.step("research", Researched(claim=ResearchClaim(key_findings=(CLAIMED,))))
+        self.step("research", Researched(claim=ResearchClaim(key_findings=("nothing is there yet",))))
         self.step("plan", Planned(plan=made))
         return self.step("plan_check", PlanChecked(plan=made, opinion=PlanOpinion(passed=True, confidence=9)))
 
@@ -207,5 +208,14 @@ def whole(given: Brief | None = None) -> PhaseRecord:
     return Story(given).planned().executed().verified().judged().rated().record
 
 
-def expecting(**more: Any) -> Expectation:
-    return msgspec.convert(more, Expectation)
+def retold(record: PhaseRecord, claims: Mapping[type[Claim], Claim]) -> PhaseRecord:
+    """The same record with other claims in it."""
+    entries = []
+    for entry in record.entries:
+        event = entry.event
+        claim = getattr(event.result, "claim", None) if isinstance(event, StepFinished) else None
+        if isinstance(event, StepFinished) and isinstance(claim, Claim):
+            result = msgspec.structs.replace(event.result, claim=claims[type(claim)])
+            event = msgspec.structs.replace(event, result=result)
+        entries.append(msgspec.structs.replace(entry, event=event))
+    return msgspec.structs.replace(record, entries=tuple(entries))

@@ -1,6 +1,5 @@
 """Whole runs through `app`, watched: real git, real journal, the scripted agent."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,7 +95,7 @@ def snapshot(folder: Path) -> dict[str, bytes | str]:
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = os.readlink(path)
+            found[name] = str(path.readlink())
         else:
             found[name] = path.read_bytes() if path.is_file() else "folder"
     return found

@@ -88,6 +88,11 @@ class CriterionResult(Value, frozen=True, kw_only=True):
     command: str = ""
     command_output: str = ""
 
+    @property
+    def failed(self) -> bool:
+        """Whether the reviewer says of this criterion, in one word or another, that it does not hold."""
+        return self.status.strip().lower() in {"fail", "failed", "unmet", "not met", "not_met", "false", "no"}
+
 
 class TaskOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
     """PVRF-01c: the mini-verifier on one task."""

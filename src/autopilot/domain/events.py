@@ -85,7 +85,11 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
 
 
 class RunStarted(Tagged, frozen=True, kw_only=True):
-    """`folders` and `requirements` are by phase id; `completed` are the phases done before this run."""
+    """
+    `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
+
+    `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass.
+    """
 
     run: str
     root: str
@@ -99,6 +103,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     folders: dict[str, str] = {}
     requirements: dict[str, tuple[str, ...]] = {}
     completed: tuple[str, ...] = ()
+    proposals: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):

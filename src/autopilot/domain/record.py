@@ -99,9 +99,10 @@ class PhaseRecord(Value, frozen=True, kw_only=True):
         for done in reversed(self.finished):
             if isinstance(done.result, PlanChecked) and isinstance(done.verdict, Advance):
                 return done.result.plan
-        triaged = self.find(Triaged)
-        given = self.brief.cycle or (triaged is not None and triaged.routing == "verify_only")
-        return self.brief.plan if given else None
+        triaged, given = self.find(Triaged), self.brief.plan
+        only_checked = triaged is not None and triaged.routing == "verify_only"
+        in_force = self.brief.cycle or (only_checked and given is not None and given.existed_before)
+        return given if in_force else None
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -1,6 +1,9 @@
 """What a pass starts from: SPWN-01, put together from the run's record and the planning files."""
 
+import hashlib
 from collections import Counter
+
+import msgspec
 
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, Brief, StepFinished
@@ -26,7 +29,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         number=len(passes),
         cycle=spawn.cycle,
         feedback=feedback(_completed(passes)) if spawn.cycle else (),
-        plan=_plan_in_force(passes) if spawn.cycle else existing_plan(folder, hands),
+        plan=_plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands),
         skip_research=not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
         requirements=start.requirements.get(phase.id, ()),
@@ -45,8 +48,13 @@ def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:
     return next((p.plan for p in reversed(passes) if p.plan), None)
 
 
-def existing_plan(folder: str, hands: Hands) -> Plan | None:
-    """PRE-05: the plan the user brought, if it can be read; an unreadable one is planned anew."""
+def existing_plan(folder: str, proposals: tuple[str, ...], hands: Hands) -> Plan | None:
+    """
+    PRE-05: the plan found in `.planning`, if it can be read; an unreadable one is planned anew.
+
+    It counts as the user's unless it is, to the letter, one that agents proposed before and that came to nothing: such
+    a plan may be carried out, but what it asks for has to be proven.
+    """
     files = hands.workspace.planning_files()
     text = files.get(f"{folder}/PLAN.md")
     if text is None:
@@ -57,7 +65,8 @@ def existing_plan(folder: str, hands: Hands) -> Plan | None:
         plan = hands.planning.plan(text, tests)
     except ConfigInvalid:
         return None
-    return Plan(text=plan.text, tasks=plan.tasks, tests=plan.tests, sha256=plan.sha256, existed_before=True)
+    own = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() not in proposals
+    return msgspec.structs.replace(plan, existed_before=own)
 
 
 def unmet(phase: Phase, run: RunRecord) -> tuple[str, ...]:

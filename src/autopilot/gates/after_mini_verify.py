@@ -40,7 +40,7 @@ def idle(o: MiniOpinions) -> bool:
 def complaint(o: MiniOpinions) -> str:
     if o.reviewer is None or idle(o):
         return "the reviewer ran nothing"
-    failed = tuple(f"{r.criterion}: {r.evidence}" for r in o.reviewer.criteria_results if r.status.lower() != "pass")
+    failed = tuple(f"{r.criterion}: {r.evidence}" for r in o.reviewer.criteria_results if r.failed)
     return joined(failed or o.reviewer.concerns) or "the reviewer does not accept the task"
 
 
@@ -61,7 +61,9 @@ def set_aside(f: MiniFacts, o: MiniOpinions, c: Claims) -> Verdict:
 
 
 def content(f: MiniFacts, o: MiniOpinions, c: Claims) -> bool:
-    return o.reviewer is not None and o.reviewer.passed and not idle(o)
+    if o.reviewer is None or idle(o):
+        return False
+    return o.reviewer.passed and not any(r.failed for r in o.reviewer.criteria_results)
 
 
 GATE = Gate(

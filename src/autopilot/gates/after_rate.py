@@ -35,7 +35,8 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         verification=facts_of(record),
         for_a_person=tuple(f"{task.id} {task.title}" for task in record.tasks if task.type != "auto"),
         replans=replans(record),
-        limit=record.start.settings.limits.replans,
+        # A remediation mends what there is (CENF-01g): under a new plan the old one's criteria would no longer be run.
+        limit=0 if record.brief.cycle else record.start.settings.limits.replans,
     )
     opinions = RateOpinions(
         verifier=record.latest(Verified).opinion,

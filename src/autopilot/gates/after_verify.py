@@ -53,11 +53,16 @@ def idle(o: VerifyOpinions) -> bool:
 
 
 def content(o: VerifyOpinions) -> bool:
-    return o.verifier is not None and o.verifier.passed and not idle(o)
+    """Its word is pass, it ran something, and it lists no criterion as failed all the same."""
+    return o.verifier is not None and o.verifier.passed and not idle(o) and not missed(o.verifier)
+
+
+def missed(verifier: VerifyOpinion) -> tuple[str, ...]:
+    return tuple(f"{r.criterion}: {r.evidence}" for r in verifier.criteria_results if r.failed)
 
 
 def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
-    said = o.verifier.failures if o.verifier else ()
+    said = (o.verifier.failures or missed(o.verifier)) if o.verifier else ()
     hollow = tuple(f"task {task}: no criterion that failed before passes now" for task in f.unproven)
     return joined((*f.failing, *hollow) or said) or ("nothing was checked" if not f.checks else "the verifier objects")
 

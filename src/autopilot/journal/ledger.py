@@ -1,19 +1,28 @@
 """What earlier runs in this repository left: which is the newest, is it over, and which phases are done."""
 
-from autopilot.domain.events import PhaseFinished, RunFinished
-from autopilot.domain.phase import Roadmap
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinished
+from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
+from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance
 
 
 class Ledger(Value, frozen=True, kw_only=True):
-    """`runs` are all run names, oldest first; `verdicts` says of each phase whether its newest pass was accepted."""
+    """
+    `runs` are all run names, oldest first; `verdicts` says of each phase whether its newest pass was accepted.
+
+    `proposals` are the hashes of agents' plans that never led to a pass: found in `.planning` they are not the user's.
+    """
 
     runs: tuple[str, ...] = ()
     newest: RunRecord | None = None
     verdicts: dict[str, bool] = {}
+    proposals: tuple[str, ...] = ()
 
     @property
     def finished(self) -> RunFinished | None:
@@ -40,4 +49,31 @@ def read_ledger(journal: Journal) -> Ledger:
         for record in records
         for finished in record.of(PhaseFinished)
     }
-    return Ledger(runs=runs, newest=records[-1] if records else None, verdicts=verdicts)
+    newest = records[-1] if records else None
+    return Ledger(runs=runs, newest=newest, verdicts=verdicts, proposals=_proposals(journal, runs, records))
+
+
+def _proposals(journal: Journal, runs: Iterable[str], records: Iterable[RunRecord]) -> tuple[str, ...]:
+    accepted = {
+        f"{run}/{finished.outcome.phase}"
+        for run, record in zip(runs, records, strict=True)
+        for finished in record.of(PhaseFinished)
+        if isinstance(finished.verdict, Advance)
+    }
+    carried_out: set[str] = set()
+    led_nowhere: set[str] = set()
+    for stream in (stream for stream in journal.streams() if "/" in stream):
+        made = {_sha256(plan) for plan in _plans(journal.load(stream))}
+        (carried_out if stream.partition("~")[0] in accepted else led_nowhere).update(made)
+    return tuple(sorted(led_nowhere - carried_out))
+
+
+def _plans(entries: Iterable[Entry]) -> Iterator[Plan]:
+    for entry in entries:
+        result = entry.event.result if isinstance(entry.event, StepFinished) else None
+        if isinstance(result, Planned) and result.plan:
+            yield result.plan
+
+
+def _sha256(plan: Plan) -> str:
+    return hashlib.sha256(plan.text.encode("utf-8", "replace")).hexdigest()

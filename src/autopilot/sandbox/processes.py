@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+import msgspec
+
 from autopilot.domain.protocols import Job, Ran
 from autopilot.sandbox import marks
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
@@ -18,14 +20,21 @@ class ChildProcesses:
     Real processes, each in a session of its own that dies with us.
 
     A mark belongs to one job at a time: when the job ends, everything that carries it or a mark beneath it is killed.
+    Marks are put beneath `territory`, one a repository: two projects may well have runs of the same name.
     """
 
-    def __init__(self, ceilings: Ceilings = Ceilings(), tools: str = SYSTEM_FOLDERS) -> None:  # noqa: B008 - frozen
-        self._launcher = Launcher(ceilings, tools)
+    def __init__(
+        self,
+        ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
+        tools: str = SYSTEM_FOLDERS,
+        territory: str = "",
+    ) -> None:
+        self._launcher, self._territory = Launcher(ceilings, tools), territory
 
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
         begun = time.monotonic()
+        job = msgspec.structs.replace(job, mark=self._own(job.mark))
         with self._running(job) as child:
             talk = Conversation(child, job.stdin, job.max_output)
             if started is not None:
@@ -42,7 +51,10 @@ class ChildProcesses:
 
     def sweep(self, mark: str) -> int:
         """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
-        return marks.sweep(mark)
+        return marks.sweep(self._own(mark))
+
+    def _own(self, mark: str) -> str:
+        return f"{self._territory}/{mark}" if self._territory and mark else mark
 
     @contextmanager
     def _running(self, job: Job) -> Iterator[subprocess.Popen[bytes]]:

@@ -4,7 +4,7 @@ import json
 
 import msgspec
 
-from autopilot.domain.phase import Criterion
+from autopilot.domain.phase import Criterion, Plan
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
@@ -15,7 +15,7 @@ NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
 
 
 def run(record: PhaseRecord, tools: Tools) -> Triaged:
-    plan = record.brief.plan
+    plan = trusted(record)
     criteria = tuple(c for task in plan.tasks for c in task.criteria) if plan else record.phase.criteria
     checks = tools.facts.check(record.commit, _runnable(criteria), frozen_tests(record, plan))
     if not checks:
@@ -24,6 +24,12 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if record.brief.cycle:
         return msgspec.structs.replace(full, note="override: remediation")
     return msgspec.structs.replace(full, routing="verify_only") if full.pass_ratio > LIKELY_DONE else full
+
+
+def trusted(record: PhaseRecord) -> Plan | None:
+    """The plan this pass was given, unless it is one that agents made for an earlier run and that came to nothing."""
+    plan = record.brief.plan
+    return plan if plan and (record.brief.cycle or plan.existed_before) else None
 
 
 def _runnable(criteria: tuple[Criterion, ...]) -> tuple[Criterion, ...]:

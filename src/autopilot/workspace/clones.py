@@ -157,7 +157,8 @@ class Slot:
         laid = self.laid()
         git = self.store.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=self.folder)
         index.unlink(missing_ok=True)
-        shutil.copyfile(self.index, index)
+        # With its date: git compares the content of files as young as the index, and trusts the dates of older ones.
+        shutil.copy2(self.index, index)
         if laid and laid.commit == base:
             return laid.links
         git.run("read-tree", "-i", "-m", base)

@@ -253,7 +253,8 @@ class _IndexSwap:
         self.tidy()
         before = _stamp(self.shape.index)
         if before:
-            shutil.copyfile(self.shape.index, self.new)
+            # With its date: git compares the content of files as young as the index, and trusts the others' dates.
+            shutil.copy2(self.shape.index, self.new)
         git = user.git.at(GIT_INDEX_FILE=self.new)
         if not _fits(git, touched):
             raise Hindered("you staged changes to the same files meanwhile")

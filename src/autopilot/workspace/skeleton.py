@@ -1,5 +1,6 @@
 """The small `.git` an agent finds in its folder: enough to look at history and see its changes, and nothing of ours."""
 
+import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,8 +54,10 @@ class Skeleton:
             shutil.copyfile(self.shallow, own / "shallow")
         if commit in self.indexes:
             (own / "index").write_bytes(self.indexes[commit])
+            # Older than any file, so git compares every content: the dates in it are another checkout's.
+            os.utime(own / "index", (1, 1))
             return
-        shutil.copyfile(index, own / "index")
+        shutil.copy2(index, own / "index")
         if hidden:
             self._hide(own / "index", folder, hidden)
             self._remember(commit, own / "index")

@@ -1,0 +1,26 @@
+"""A run that dies: killed with SIGKILL right after the journal write of the given number, from inside."""
+
+import os
+import signal
+import sys
+
+from autopilot import app
+from autopilot.domain.events import Entry
+from autopilot.domain.request import RunRequest
+
+
+class Executioner:
+    """A listener, and so called the instant an entry is on disk, before anything else happens."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def __call__(self, stream: str, entry: Entry) -> None:
+        self._left -= 1
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    folder, agent, after = sys.argv[1:]
+    app.start(RunRequest(folder=folder, phases="1-3", agent=agent, sandbox="none"), Executioner(int(after)), print)

@@ -1,0 +1,100 @@
+"""A step's tools without the world: facts by the commands that hold, agents by what they are to answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from autopilot.domain.evidence import CommandRun, Finding
+from autopilot.domain.phase import Criterion, Plan
+from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.settings import Commands
+from autopilot.journal.clock import TickingClock
+from autopilot.planning.plan_problems import PlanReader
+from support.records import SPEC, change, ran
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+@dataclass(slots=True)
+class SaidFacts:
+    """Every command in `holding` passes, on every tree; what was asked for is kept."""
+
+    holding: frozenset[str] = frozenset()
+    asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
+
+    def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+        commands = tuple((c.id, c.command) for c in criteria if c.command and not c.behavioural)
+        self.asked.append((commit, tuple(command for _, command in commands), dict(files)))
+        return tuple(ran(name, passed=command in self.holding, command=command) for name, command in commands)
+
+    def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
+        return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
+
+    def tree(self, commit: str) -> str:
+        return f"tree of {commit}"
+
+
+@dataclass(slots=True)
+class SaidAgents:
+    """Answers every question of a role with the value for it; a question without one is an error."""
+
+    values: Mapping[str, msgspec.Struct] = field(default_factory=dict)
+    wrote: Mapping[str, str] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def ask(self, question: Question[A]) -> Answered[A]:
+        self.asked.append(question.role)
+        return Answered(value=cast("A", self.values[question.role]), wrote=self.wrote)
+
+    def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
+        self.asked.append(message)
+        return Worked(value=cast("A", self.values[question.role]), change=change(onto, "new"), findings=())
+
+
+@dataclass(slots=True)
+class SaidPlanning:
+    """The real reader of plans, with findings of our own choice."""
+
+    findings: tuple[Finding, ...] = ()
+
+    def plan(self, text: str, tests: Mapping[str, str]) -> Plan:
+        return PlanReader().plan(text, tests)
+
+    def problems(self, plan: Plan, record: PhaseRecord) -> tuple[Finding, ...]:
+        return self.findings
+
+
+@dataclass(slots=True)
+class SaidWorkspace:
+    """The few things a step asks about the user's checkout."""
+
+    sha256: str | None = SPEC.sha256
+    changed: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def file_sha256(self, path: str) -> str | None:
+        return self.sha256
+
+    def dirty(self) -> tuple[str, ...]:
+        return self.changed
+
+    def planning_files(self) -> dict[str, str]:
+        return dict(self.files)
+
+    def tree(self, commit: str) -> str:
+        return f"tree of {commit}"
+
+
+def tools(**more: Any) -> Tools:
+    parts: dict[str, Any] = {
+        "agents": SaidAgents(),
+        "workspace": cast("Workspace", SaidWorkspace()),
+        "facts": SaidFacts(),
+        "planning": SaidPlanning(),
+        "clock": TickingClock(),
+        **more,
+    }
+    return Tools(**parts)
