@@ -245,7 +245,7 @@ def test_a_sweep_spares_a_run_of_the_same_name_in_another_repository(tmp_path: P
 
     def sweep_both(_: int) -> None:
         swept.append(there.sweep("run-1"))
-        assert comes_true(lambda: here.sweep("run-1") == 1), "a program just being loaded shows its mark a moment later"
+        assert comes_true(lambda: here.sweep("run-1") > 0), "a program just being loaded shows its mark a moment later"
 
     assert here.run(shell("sleep 60", tmp_path, mark="run-1/a"), sweep_both).exit_code == -9
     assert swept == [0]
