@@ -52,6 +52,7 @@ from autopilot.sandbox.processes import ChildProcesses
 from autopilot.views.summary import account
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
 Warn = Callable[[str], None]
@@ -117,6 +118,8 @@ def resume(folder: str, listener: Listener, warn: Warn) -> RunEnd:
         )
     begun = ledger.newest.start
     if not ledger.resumable:
+        with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
+            settle(home, journal, ledger)
         return RunEnd(run=begun.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
@@ -166,18 +169,6 @@ def processes_of(root: Path) -> ChildProcesses:
     return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
 
 
-def find_root(folder: Path) -> Path:
-    """The top of the repository the folder lies in."""
-    for place in (folder.resolve(), *folder.resolve().parents):
-        if (place / ".git").exists():
-            return place
-    raise RepositoryInvalid(
-        f"{folder.resolve()} is not in a git repository",
-        why="every step of a run is a git commit; without a repository nothing could be kept or undone",
-        do="run `git init` and make a first commit, or go to your project's folder",
-    )
-
-
 def check_repository(root: Path, processes: ChildProcesses) -> None:
     """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
@@ -188,27 +179,7 @@ def check_repository(root: Path, processes: ChildProcesses) -> None:
 
 def read_project(root: Path) -> Project:
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
-    in_root = (path for path in root.iterdir() if path.is_file())
-    files = {path.name: (_text(path) or "") if path.name in manifests else "" for path in in_root}
-    phases = root / ".planning" / "phases"
-    names = tuple(sorted(p.name for p in phases.iterdir() if p.is_dir())) if phases.is_dir() else ()
-    return understand(lambda path: _bytes(root / path), files, names)
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageFailed(
-            f"{path} cannot be read: {error.strerror}", why="it decides what the run does", do="make it readable"
-        ) from error
-
-
-def _text(path: Path) -> str | None:
-    content = _bytes(path)
-    return None if content is None else content.decode("utf-8", "replace")
+    return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
 
 
 def past(home: Path) -> Ledger:
@@ -287,6 +258,7 @@ class Driver:
         workspace.snapshot_planning()
         first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
+            settle(self.home, journal, past(self.home))
             self._set_old_state_aside()
             streams = self._streams(journal, first.run)
             streams.append_run(first)
@@ -316,17 +288,7 @@ class Driver:
         except AutopilotError as error:
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
-        return self._finish(streams, finished)
-
-    def _finish(self, streams: Streams, finished: RunFinished) -> RunEnd:
-        run = streams.run()
-        passes = {target: streams.passes(target) for target in run.start.targets}
-        told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-        report = self.home / report_name(run.start.run)
-        write_atomic(report, account(run.entries, told).encode())
-        if finished.status == "completed":
-            StateFile(self.home).archive(run.start.run, state_of(run, passes, events=None))
-        return run_end(run, [record for records in passes.values() for record in records], finished)
+        return wind_up(self.home, streams, finished)
 
     def _workspace(self, run: str) -> GitWorkspace:
         cache = Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
@@ -366,6 +328,26 @@ class Driver:
         held = file.read()
         if held is not None:
             file.archive(held["_meta"]["run_id"])
+
+
+def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
+    """Write the account of a finished run and archive its state. May be done again after a crash."""
+    run = streams.run()
+    passes = {target: streams.passes(target) for target in run.start.targets}
+    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
+    write_atomic(home / report_name(run.start.run), account(run.entries, told).encode())
+    if finished.status == "completed":
+        StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
+    return run_end(run, [record for records in passes.values() for record in records], finished)
+
+
+def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
+    """A run that ended but was cut off before its last files were written gets them now."""
+    held = StateFile(home).read()
+    if ledger.newest and ledger.finished and held and held["_meta"]["run_id"] == ledger.newest.start.run:
+        streams = Streams(journal, ledger.newest.start.run, ())
+        write_state(StateFile(home), streams)
+        wind_up(home, streams, ledger.finished)
 
 
 def write_state(file: StateFile, streams: Streams) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from autopilot import app
+from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, PhaseStarted, StepFinished, stream_of
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunRequest
@@ -71,9 +72,12 @@ def victim(letters: Letters, after: int, cache: Path) -> subprocess.Popen[bytes]
 
 
 def finish(letters: Letters) -> int:
-    return app.start(
-        RunRequest(folder=str(letters.root), phases="1-3", agent=letters.agent, sandbox="none"), lambda *_: None, print
-    ).exit
+    """What a user types next: `autopilot resume`, or the same command again when it had not even begun."""
+    try:
+        return app.resume(str(letters.root), lambda *_: None, print).exit
+    except UsageInvalid:
+        request = RunRequest(folder=str(letters.root), phases="1-3", agent=letters.agent, sandbox="none")
+        return app.start(request, lambda *_: None, print).exit
 
 
 def records(letters: Letters) -> list[PhaseRecord]:

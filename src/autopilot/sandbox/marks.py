@@ -12,6 +12,7 @@ MARK = "AUTOPILOT_MARK"
 PROC = Path("/proc")
 # A process the kernel cannot end (a hung disk) must not hang us as well.
 PATIENCE_S = 10.0
+YOUNG_S, LOADING_S, LOADING_LOOKS = 2.0, 0.001, 5
 
 
 def sweep(mark: str) -> int:
@@ -36,7 +37,7 @@ def sweep(mark: str) -> int:
 def carriers(mark: str, stack: ExitStack) -> Iterator[tuple[int, int | None]]:
     """Each carrier's id, and a handle to it taken before its mark was read, so that a reused id is never hit."""
     for name in os.listdir(PROC):  # noqa: PTH208 - a thousand Path objects a scan would cost more than the scan
-        if not name.isdigit() or not _carries(name, mark.encode()):
+        if not name.isdigit() or not _carries_soon(name, mark.encode()):
             continue
         hold = _hold(int(name))
         if hold is not None:
@@ -58,15 +59,42 @@ def lineage() -> Iterator[int]:
         pid = int(stat.rpartition(")")[2].split()[1])
 
 
+def _carries_soon(pid: str, mark: bytes) -> bool:
+    """As `_carries`, but a program that is just being loaded has no environment yet: it is looked at again."""
+    for _ in range(LOADING_LOOKS):
+        environment = _environment(pid)
+        if environment or not _is_loading(pid):
+            return _has(environment, mark)
+        time.sleep(LOADING_S)
+    return False
+
+
 def _carries(pid: str, mark: bytes) -> bool:
     """Whether the environment the process was started with has the mark; a zombie's is empty."""
+    return _has(_environment(pid), mark)
+
+
+def _has(environment: bytes, mark: bytes) -> bool:
+    entry = b"\0" + MARK.encode() + b"=" + mark
+    framed = b"\0" + environment + b"\0"
+    return entry + b"\0" in framed or entry + b"/" in framed
+
+
+def _environment(pid: str) -> bytes:
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - see the scan
-            environment = b"\0" + file.readall() + b"\0"
+            return file.readall()
+    except OSError:
+        return b""
+
+
+def _is_loading(pid: str) -> bool:
+    """A program of ours without an environment that has only just come to life; kernel threads have no program."""
+    try:
+        os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - see the scan
+        return time.time() - os.stat(f"/proc/{pid}").st_mtime < YOUNG_S  # noqa: PTH116 - see the scan
     except OSError:
         return False
-    entry = b"\0" + MARK.encode() + b"=" + mark
-    return entry + b"\0" in environment or entry + b"/" in environment
 
 
 def _hold(pid: int) -> int | None:

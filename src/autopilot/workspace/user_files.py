@@ -1,0 +1,44 @@
+"""The user's own files as a run needs them before it starts: read, never written."""
+
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from autopilot.domain.errors import RepositoryInvalid, StorageFailed
+
+
+def find_root(folder: Path) -> Path:
+    """The top of the repository the folder lies in."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if (place / ".git").exists():
+            return place
+    raise RepositoryInvalid(
+        f"{folder.resolve()} is not in a git repository",
+        why="every step of a run is a git commit; without a repository nothing could be kept or undone",
+        do="run `git init` and make a first commit, or go to your project's folder",
+    )
+
+
+def read_bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageFailed(
+            f"{path} cannot be read: {error.strerror}", why="it decides what the run does", do="make it readable"
+        ) from error
+
+
+def root_files(root: Path, with_text: AbstractSet[str]) -> dict[str, str]:
+    """The files in the project's root by name; those in `with_text` with what is in them."""
+    found = {}
+    for path in root.iterdir():
+        if path.is_file():
+            content = read_bytes(path) if path.name in with_text else None
+            found[path.name] = (content or b"").decode("utf-8", "replace")
+    return found
+
+
+def phase_folders(root: Path) -> tuple[str, ...]:
+    phases = root / ".planning" / "phases"
+    return tuple(sorted(path.name for path in phases.iterdir() if path.is_dir())) if phases.is_dir() else ()
