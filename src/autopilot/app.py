@@ -72,7 +72,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     done = ledger.completed(project.roadmap)
     chosen = selection.select(request.phases, project.roadmap, done) if request.phases else ()
     if ledger.resumable and ledger.newest and _goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        return resume(request.folder, listener, warn)
+        return resume(request.folder, listener, warn, agent=None if request.agent == "auto" else request.agent)
     if not request.phases:
         raise UsageInvalid(
             "no phases named, and no unfinished run to go on with",
@@ -104,8 +104,12 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         return Driver(home=home, crew=crew, listener=listener, warn=warn).begin(first)
 
 
-def resume(folder: str, listener: Listener, warn: Warn) -> RunEnd:
-    """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
+def resume(folder: str, listener: Listener, warn: Warn, agent: str | None = None) -> RunEnd:
+    """
+    Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07).
+
+    `agent` asks another one from here on.
+    """
     root = find_root(Path(folder))
     home = root / ".autopilot"
     StateFile(home).read()
@@ -124,7 +128,8 @@ def resume(folder: str, listener: Listener, warn: Warn) -> RunEnd:
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    crew = hire(begun, Path(folder))
+    settings = msgspec.structs.replace(begun.settings, agent=agent or begun.settings.agent)
+    crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
     with RunLock(home, begun.run):
         return Driver(home=home, crew=crew, listener=listener, warn=warn).go_on(begun.run, project)
 

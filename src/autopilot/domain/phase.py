@@ -20,22 +20,27 @@ class Expectation(Value, frozen=True, kw_only=True):
 
     def met(self, exit_code: int | None, output: str) -> bool:
         """
-        Judge one run. A command cut off (None) meets nothing.
+        Judge one run. A command cut off (None) meets nothing, and what a failing command prints proves nothing.
 
         `EXIT:n` printed by a command that itself ends well counts as its exit code; a failure cannot be talked away.
         """
-        if exit_code is None:
-            return False
         match self.form:
             case "exit":
                 echoed = re.findall(r"^EXIT:(\d+)\s*$", output, re.MULTILINE)
                 return (int(echoed[-1]) if echoed and exit_code == 0 else exit_code) == self.number
             case "count" | "at_least":
-                counts = re.findall(r"-?\d+", output)
-                count = int(counts[-1]) if counts else None
-                return count is not None and (count == self.number if self.form == "count" else count >= self.number)
+                count = _last_number(output)
+                # `grep -c` ends with 1 when it has counted none.
+                if count is None or (exit_code != 0 and (exit_code, count) != (1, 0)):
+                    return False
+                return count == self.number if self.form == "count" else count >= self.number
             case "text":
-                return self.text in output
+                return exit_code == 0 and self.text in output
+
+
+def _last_number(output: str) -> int | None:
+    numbers = re.findall(r"-?\d+", output)
+    return int(numbers[-1]) if numbers else None
 
 
 class Criterion(Value, frozen=True, kw_only=True):

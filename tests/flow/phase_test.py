@@ -1,0 +1,278 @@
+"""One phase on its way through the pipeline: what each turn leads to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autopilot.domain.events import PhaseFinished, StepFinished
+from autopilot.domain.results import Executed, PlanChecked, Verified
+from support.project import honest, plan_answer, plan_text, reviews, work_answer
+from support.repos import git, write
+from support.runs import driven
+
+STRAIGHT = [
+    "preflight", "triage", "research", "plan", "plan_check", "execute", "mini_verify", "verify", "judge",
+    "judge_divergence", "rate",
+]  # fmt: skip
+PLAN = plan_answer("1", [("letter1.txt", "done")])
+GOOD = work_answer("1", "01-01", "letter1.txt", "done 1\n")
+BAD = work_answer("1", "01-01", "letter1.txt", "not yet\n")
+MINE = "notes.txt"
+
+
+def debugger(text: str, **more: Any) -> dict[str, Any]:
+    return {"role": "debug", "result": {"fixed": True}, "write": {"letter1.txt": text}, **more}
+
+
+def answer(role: str, attempt: int | None = None, **result: Any) -> dict[str, Any]:
+    return {"role": role, "result": result} | ({"attempt": attempt} if attempt else {})
+
+
+def test_three_phases_are_driven_home_and_land(place: Path) -> None:
+    project = driven(place, honest(), "1", "2>1", "3>2")
+    write(project.root, {MINE: "uncommitted\n"})
+
+    end = project.run()
+
+    assert (end.exit, [p.status for p in end.phases.values()]) == (0, ["completed"] * 3)
+    assert [line for line in project.log() if line.startswith("feat")] == [
+        "feat(03): 03-01 - Write letter3.txt",
+        "feat(02): 02-02 - Write letter2.txt",
+        "feat(02): 02-01 - Write draft2.txt",
+        "feat(01): 01-01 - Write letter1.txt",
+    ]
+    assert project.reads("letter3.txt") == "done 3\n"
+    assert project.reads(MINE) == "uncommitted\n"
+    assert project.steps[: len(STRAIGHT)] == STRAIGHT
+
+
+def test_work_that_is_already_there_is_only_verified(place: Path) -> None:
+    project = driven(place, reviews())
+    write(project.root, {"letter1.txt": "done\n"})
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-qm", "by hand")
+
+    assert project.run().exit == 0
+    assert project.steps == ["preflight", "triage", "verify", "judge", "judge_divergence", "rate"]
+
+
+def test_a_plan_that_is_there_is_checked_and_carried_out(place: Path) -> None:
+    project = driven(place, [*reviews(), GOOD])
+    folder = ".planning/phases/01-letter-1"
+    write(project.root, {f"{folder}/{name.removeprefix('{dir}/')}": text for name, text in PLAN["write"].items()})
+
+    assert project.run().exit == 0
+    assert project.steps == [step for step in STRAIGHT if step not in {"research", "plan"}]
+
+
+def test_a_plan_whose_criteria_already_hold_is_verified_by_them(place: Path) -> None:
+    roadmap = "# Roadmap\n\n### Phase 1: Letter 1\n**Goal**: Write letter 1.\n"
+    project = driven(place, reviews())
+    folder = ".planning/phases/01-letter-1"
+    files = {f"{folder}/{name.removeprefix('{dir}/')}": text for name, text in PLAN["write"].items()}
+    write(project.root, {".planning/ROADMAP.md": roadmap, "letter1.txt": "done\n", **files})
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-qm", "by hand")
+
+    assert project.run().exit == 0
+    assert len(project.of(StepFinished)) == 6
+    assert [len(s.result.checks) for s in project.of(StepFinished) if isinstance(s.result, Verified)] == [2]
+
+
+def test_a_plan_rejected_three_times_fails_the_phase(place: Path) -> None:
+    no = answer("plan_check", **{"pass": False, "confidence": 9})
+    plans = [plan_answer("1", [(f"letter{n}.txt", "done")]) | {"attempt": n} for n in (1, 2, 3)]
+    project = driven(place, [no, *reviews(), *plans])
+
+    assert project.run().exit == 10
+    assert project.steps[2:] == ["research", *["plan", "plan_check"] * 3]
+
+
+def test_a_plan_that_leaves_a_requirement_out_is_sent_back_by_machine(place: Path) -> None:
+    table = "| Requirement | Task(s) | Description |\n|---|---|---|\n| REQ-01 | 01-01 | the letter |\n\n## Wave 1"
+    text = PLAN["write"]["{dir}/PLAN.md"].replace("## Wave 1", f"## Traceability\n{table}")
+    complete = {**PLAN, "attempt": 2, "write": {"{dir}/PLAN.md": text}}
+    project = driven(place, [*reviews(), PLAN, complete, GOOD])
+    roadmap = project.reads(".planning/ROADMAP.md").replace("**Depends", "**Requirements**: REQ-01\n**Depends")
+    write(project.root, {".planning/ROADMAP.md": roadmap, ".planning/REQUIREMENTS.md": "- [ ] **REQ-01**: A letter.\n"})
+
+    assert project.run().exit == 0
+    assert project.steps[3:7] == ["plan", "plan_check", "plan", "plan_check"]
+    assert [call for call in project.calls if "plan_check" in call] == ["1/plan_check/2"]
+
+
+def test_a_rejected_plan_handed_in_again_unchanged_counts_as_none(place: Path) -> None:
+    project = driven(place, [answer("plan_check", **{"pass": False, "confidence": 9}), *reviews(), PLAN])
+
+    end = project.run()
+
+    assert project.steps[2:] == ["research", "plan", "plan_check", "plan", "plan"]
+    assert "no new .planning/phases/01-letter-1/PLAN.md was written" in end.phases["1"].reason
+
+
+def test_a_revised_plan_keeps_the_tests_it_did_not_touch(place: Path) -> None:
+    no = answer("plan_check", 1, **{"pass": False, "confidence": 9})
+    text = PLAN["write"]["{dir}/PLAN.md"].replace("**Done:**", "**Done:** By all means:")
+    revised = {**PLAN, "attempt": 2, "write": {"{dir}/PLAN.md": text}}
+    project = driven(place, [no, *reviews(), PLAN, revised, GOOD])
+
+    assert project.run().exit == 0
+    assert len(project.of(PhaseFinished)[-1].outcome.commit_shas) == 1
+
+
+@pytest.mark.parametrize("written", [{}, {"{dir}/PLAN.md": "prose\n"}], ids=["none", "without tasks"])
+def test_an_unreadable_plan_is_asked_for_again(place: Path, written: dict[str, str]) -> None:
+    unreadable = {"role": "plan", "attempt": 1, "result": {"total_tasks": 7}, "write": written}
+    project = driven(place, [unreadable, *reviews(), {**PLAN, "attempt": 2}, GOOD])
+
+    assert project.run().exit == 0
+    assert project.steps[2:6] == ["research", "plan", "plan", "plan_check"]
+
+
+def test_broken_work_is_mended_and_leaves_one_commit(place: Path) -> None:
+    project = driven(place, [*reviews(), PLAN, BAD, debugger("done now\n")])
+
+    assert project.run().exit == 0
+    assert project.steps[5:8] == ["execute", "fix", "mini_verify"]
+    assert [line for line in project.log() if "01-01" in line] == ["feat(01): 01-01 - Write letter1.txt"]
+    assert project.reads("letter1.txt") == "done now\n"
+
+
+def test_a_reviewer_who_objects_sends_the_task_back(place: Path) -> None:
+    objection = answer("mini_verify", 1, **{"pass": False, "commands_run": ["cat"], "concerns": ["too short"]})
+    project = driven(place, [*reviews(), objection, PLAN, GOOD, debugger("done, and longer\n")])
+
+    assert project.run().exit == 0
+    assert project.steps[5:9] == ["execute", "mini_verify", "fix", "mini_verify"]
+
+
+def set_aside(debugged: str) -> list[dict[str, Any]]:
+    """The first task never works, the second does; then the whole phase is debugged."""
+    hopeless = debugger("still not\n", task="01-01")
+    saved = debugger(debugged)
+    plan = plan_answer("1", [("letter1.txt", "done"), ("other.txt", "other")])
+    return [*reviews(), plan, BAD, hopeless, work_answer("1", "01-02", "other.txt", "other\n"), saved]
+
+
+def test_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debugging(place: Path) -> None:
+    project = driven(place, set_aside("done at last\n"))
+
+    assert project.run().exit == 0
+    assert project.steps[5:11] == ["execute", "fix", "fix", "execute", "mini_verify", "verify"]
+    subjects = [line for line in project.log() if not line.startswith("docs")]
+    assert subjects == ["fix(01): debug attempt 1", "feat(01): 01-02 - Write other.txt", "start"]
+
+
+def test_a_task_that_nothing_saves_fails_the_phase(place: Path) -> None:
+    project = driven(place, set_aside("never\n"))
+
+    end = project.run()
+
+    assert end.exit == 10
+    assert "max retries exceeded" in end.phases["1"].reason
+    assert project.steps.count("debug") == 3
+    assert project.log() == ["start"]
+
+
+def test_a_failed_verification_is_debugged(place: Path) -> None:
+    objection = answer("verify", 1, **{"pass": False, "commands_run": ["cat"], "failures": ["no greeting"]})
+    project = driven(place, [*reviews(), objection, PLAN, GOOD, debugger("done, with greetings\n")])
+
+    assert project.run().exit == 0
+    assert project.steps[7:10] == ["verify", "debug", "verify"]
+    assert project.reads("letter1.txt") == "done, with greetings\n"
+
+
+def test_a_verifier_who_ran_nothing_is_asked_once_more(place: Path) -> None:
+    idle = answer("verify", 1, **{"pass": True})
+    project = driven(place, [*reviews(), idle, PLAN, GOOD])
+
+    assert project.run().exit == 0
+    assert project.steps[7:9] == ["verify", "verify"]
+
+
+@pytest.mark.parametrize("word", ["rollback", "halt"])
+@pytest.mark.parametrize("role", ["judge", "judge_divergence"])
+def test_a_judge_who_condemns_fails_the_phase_and_its_work_is_kept_aside(place: Path, role: str, word: str) -> None:
+    verdict = answer(role, 1, recommendation=word, concerns=["wrong"], independent_evidence=["letter1.txt:1"])
+    project = driven(place, [*reviews(), verdict, PLAN, GOOD])
+
+    end = project.run()
+
+    assert (end.exit, project.log()) == (10, ["start"])
+    assert not (project.root / "letter1.txt").exists()
+    assert git(project.root, "show", "autopilot-diagnostic-phase-1:letter1.txt") == "done 1"
+    assert project.of(PhaseFinished)[-1].outcome.rollback
+
+
+def test_a_low_score_is_planned_again_once(place: Path) -> None:
+    better = plan_answer("1", [("more1.txt", "more")]) | {"attempt": 2}
+    more = work_answer("1", "01-01", "more1.txt", "more\n", attempt=2)
+    low = {**reviews(6.9)[-1], "attempt": 1}
+    project = driven(place, [*reviews(), low, PLAN, GOOD, better, more])
+
+    assert project.run().exit == 0
+    assert project.steps == [*STRAIGHT, *STRAIGHT[2:]]
+    assert project.reads("letter1.txt") + project.reads("more1.txt") == "done 1\nmore\n"
+    checked = [s.result.plan.text for s in project.of(StepFinished) if isinstance(s.result, PlanChecked)]
+    assert checked[1] == plan_text("1", [("more1.txt", "more")])
+
+
+def test_a_second_low_score_fails_the_phase(place: Path) -> None:
+    better = plan_answer("1", [("more1.txt", "more")]) | {"attempt": 2}
+    more = work_answer("1", "01-01", "more1.txt", "more\n", attempt=2)
+    project = driven(place, [*reviews(6.9), PLAN, GOOD, better, more])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].reason) == (10, "alignment too low (6.9) after 1 re-plan(s)")
+    assert project.log() == ["start"]
+
+
+def test_a_task_for_a_person_makes_the_run_wait(place: Path) -> None:
+    checkpoint = '\n<task id="01-02" type="checkpoint:human-verify">\n### Task 01-02: Look at it\n</task>\n'
+    written = {**PLAN["write"], "{dir}/PLAN.md": PLAN["write"]["{dir}/PLAN.md"] + checkpoint}
+    project = driven(place, [*reviews(), {**PLAN, "write": written}, GOOD])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].status) == (11, "needs_human_verification")
+    assert "01-02 Look at it" in end.phases["1"].reason
+    assert project.log() == ["start"]
+
+
+def test_an_answer_nobody_can_read_is_repaired_once(place: Path) -> None:
+    project = driven(place, [*reviews(), PLAN, {**GOOD, "result": {"evidence": "a string where a list belongs"}}])
+
+    end = project.run()
+
+    assert end.exit == 10
+    assert [call for call in project.calls if "execute" in call] == [
+        "1/execute/1", "1/execute/1.2", "1/execute/2", "1/execute/2.2",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "role", ["research", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate"]
+)
+def test_garbage_for_ever_fails_the_phase_and_never_hangs(place: Path, role: str) -> None:
+    garbage = {"role": role, "phase": "1", "text": "I am sure it is all fine."}
+    project = driven(place, [*reviews(), garbage, PLAN, GOOD])
+
+    end = project.run()
+
+    assert end.exit == 10
+    assert f"no usable answer in {role} after 2 tries" in end.phases["1"].reason
+    assert project.log() == ["start"]
+
+
+@pytest.mark.parametrize("outcome", ["timeout", "crashed"])
+def test_an_agent_that_breaks_down_is_asked_again_on_a_clean_clone(place: Path, outcome: str) -> None:
+    first = work_answer("1", "01-01", "half.txt", "half\n", attempt=1, outcome=outcome)
+    project = driven(place, [*reviews(), PLAN, first, {**GOOD, "attempt": 2}])
+
+    assert project.run().exit == 0
+    assert not (project.root / "half.txt").exists()
+    assert [type(s.verdict).__name__ for s in project.of(StepFinished) if s.step == "execute"] == ["Retry", "Advance"]
+    assert sum(isinstance(s.result, Executed) for s in project.of(StepFinished)) == 1

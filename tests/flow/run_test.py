@@ -1,0 +1,226 @@
+"""Several phases and several passes: what the run makes of each, and what a resumed one goes on with."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autopilot.domain.errors import AgentUnavailable, UsageLimited
+from autopilot.domain.events import AgentAnswered, Entry, PhaseFinished, PhaseStarted, RunStopped, StepFinished
+from autopilot.domain.results import Verified
+from autopilot.sandbox.choose import choose
+from autopilot.sandbox.processes import ChildProcesses
+from support.project import honest, plan_answer, rate_answer, reviews, work_answer
+from support.repos import git
+from support.runs import Drive, driven
+
+PLAN = plan_answer("1", [("letter1.txt", "done")])
+GOOD = work_answer("1", "01-01", "letter1.txt", "done 1\n")
+CONDEMNED = {
+    "role": "judge",
+    "result": {"recommendation": "halt", "concerns": ["wrong"], "independent_evidence": ["a:1"]},
+}
+
+
+def mend(cycle: int, text: str, **more: Any) -> dict[str, Any]:
+    return work_answer("1", f"1-R{cycle}", "letter1.txt", text, **more)
+
+
+def letters(*phases: str) -> list[dict[str, Any]]:
+    """Plans and work for the phases, as they ought to be."""
+    answers: list[dict[str, Any]] = []
+    for n in phases:
+        answers += [
+            plan_answer(n, [(f"letter{n}.txt", "done")]),
+            work_answer(n, f"0{n}-01", f"letter{n}.txt", "done\n"),
+        ]
+    return answers
+
+
+def cycles(project: Drive) -> list[int]:
+    return [started.brief.cycle for started in project.of(PhaseStarted)]
+
+
+def test_a_middling_score_is_remediated_until_it_is_high(place: Path) -> None:
+    scores = [rate_answer(8.0, attempt=1), rate_answer(9.1, attempt=2)]
+    project = driven(place, [*reviews(), *scores, PLAN, GOOD, mend(1, "done 1, mended\n")])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].score, cycles(project)) == (0, 9.1, [0, 1])
+    assert project.reads("letter1.txt") == "done 1, mended\n"
+    assert "fix(01): 1-R1 - remediation 1" in project.log()
+    assert project.of(PhaseStarted)[1].brief.feedback == ("the letter is there: as asked", "short")
+
+
+def test_a_score_that_stays_middling_passes_as_incomplete(place: Path) -> None:
+    project = driven(place, [*reviews(8.0), PLAN, GOOD, mend(1, "done a\n"), mend(2, "done b\n")])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].reason, cycles(project)) == (0, "force_incomplete", [0, 1, 2])
+    assert project.reads("letter1.txt") == "done b\n"
+
+
+def test_a_remediation_that_fails_takes_nothing_away(place: Path) -> None:
+    harm = [mend(n, "ruined\n") for n in (1, 2)]
+    lost = {"role": "debug", "result": {"fixed": True}}
+    project = driven(place, [*reviews(8.0), PLAN, GOOD, *harm, lost])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].reason, end.phases["1"].score) == (0, "force_incomplete", 8.0)
+    assert project.reads("letter1.txt") == "done 1\n"
+
+
+def test_a_remediation_that_makes_it_worse_takes_nothing_away(place: Path) -> None:
+    scores = [rate_answer(8.0, attempt=1), rate_answer(6.0)]
+    project = driven(place, [*scores, *reviews(), PLAN, GOOD, mend(1, "done, worse\n"), mend(2, "done, worst\n")])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].score, cycles(project)) == (0, 8.0, [0, 1, 2])
+    assert project.reads("letter1.txt") == "done 1\n"
+    assert project.steps.count("plan") == 1
+
+
+def test_lenient_is_content_with_a_seven(place: Path) -> None:
+    project = driven(place, [*reviews(7.0), PLAN, GOOD])
+
+    assert project.run(lenient=True).exit == 0
+    assert cycles(project) == [0]
+
+
+def test_a_failed_phase_halts_those_that_need_it_and_a_resumed_run_retries_it(place: Path) -> None:
+    project = driven(place, [*reviews(), CONDEMNED | {"phase": "1"}, *letters("1", "2")], "1", "2>1")
+
+    end = project.run()
+    assert (end.exit, end.phases["2"].status) == (10, "not_started")
+
+    project.rewrite([*reviews(), *letters("1", "2")])
+    end = project.resume()
+
+    assert (end.exit, [p.status for p in end.phases.values()]) == (0, ["completed", "completed"])
+    assert project.reads("letter1.txt") + project.reads("letter2.txt") == "done\ndone\n"
+
+
+def test_a_phase_that_fails_again_is_skipped_with_those_that_need_it(place: Path) -> None:
+    script = [*reviews(), CONDEMNED | {"phase": "1"}, *letters("1", "2", "3")]
+    project = driven(place, script, "1", "2>1", "3")
+
+    assert project.run().phases["3"].status == "not_started"
+    end = project.resume()
+
+    assert [p.status for p in end.phases.values()] == ["failed", "skipped", "completed"]
+    assert (end.exit, end.phases["2"].reason) == (10, "blocked_by_phase_1")
+    assert project.reads("letter3.txt") == "done\n"
+
+
+def test_phases_that_get_another_chance_build_on_each_other(place: Path) -> None:
+    failing = [CONDEMNED | {"phase": n} for n in ("1", "2")]
+    project = driven(place, [*reviews(), *failing, *letters("1", "2", "3")], "1", "2", "3")
+    assert [p.status for p in project.run().phases.values()] == ["failed", "failed", "completed"]
+
+    project.rewrite([*reviews(), *letters("1", "2", "3")])
+    end = project.resume()
+
+    assert end.exit == 0
+    assert [project.reads(f"letter{n}.txt") for n in "123"] == ["done\n"] * 3
+
+
+def test_a_usage_limit_stops_the_run_and_it_goes_on_afterwards(place: Path) -> None:
+    limit = {"role": "execute", "outcome": "usage_limited", "resets_at": "2026-01-01T00:00:00Z"}
+    project = driven(place, [*reviews(), PLAN, limit | {"phase": "1", "task": "01-01", "attempt": 1}, GOOD])
+
+    with pytest.raises(UsageLimited, match="2026-01-01") as stopped:
+        project.run()
+    assert stopped.value.exit_code == 22
+    assert project.of(RunStopped)[-1].exit_code == 22
+
+    project.rewrite([*reviews(), PLAN, GOOD])
+    assert project.resume().exit == 0
+    assert [done.step for done in project.of(StepFinished)].count("plan") == 1
+    assert [a.outcome for a in project.of(AgentAnswered) if a.role == "execute"] == ["usage_limited", "ok"]
+
+
+def test_a_reviewers_usage_limit_stops_the_run_too(place: Path) -> None:
+    project = driven(place, [{"role": "judge", "phase": "1", "outcome": "usage_limited"}, *reviews(), PLAN, GOOD])
+    with pytest.raises(UsageLimited):
+        project.run()
+
+    project.rewrite([*reviews(), PLAN, GOOD])
+
+    assert project.resume().exit == 0
+    assert [call for call in project.calls if "/judge/" in call] == ["1/judge/1", "1/judge/1"]
+
+
+@pytest.mark.parametrize("agent", ["claude", "exec:no-such-program-here"])
+def test_an_agent_that_is_not_there_stops_everything_before_it_starts(place: Path, agent: str) -> None:
+    project = driven(place, honest())
+    project.agent = agent
+
+    with pytest.raises(AgentUnavailable) as stopped:
+        project.run()
+
+    assert stopped.value.exit_code == 3
+    assert not (project.root / ".autopilot").exists()
+
+
+def test_a_finished_run_is_over_and_the_next_one_starts_where_it_ended(place: Path) -> None:
+    project = driven(place, [*reviews(), *letters("1", "2")], "1", "2>1")
+    assert project.run("1").exit == 0
+
+    assert "Already finished" in project.resume().reason
+    assert project.run("next").phases.keys() == {"2"}
+    assert project.run("all").reason == "All phases complete. Project is done."
+
+
+def test_an_unmet_dependency_fails_preflight(place: Path) -> None:
+    project = driven(place, [*reviews(), *letters("2")], "1", "2>1")
+
+    end = project.run("2")
+
+    assert (end.exit, project.steps) == (10, ["preflight"])
+    assert "dependency not complete: phase 1" in end.phases["2"].reason
+
+
+def test_a_specification_changed_during_a_run_fails_preflight(place: Path) -> None:
+    project = driven(place, [*reviews(), *letters("1", "2")], "1", "2")
+
+    def edit(entry: Entry) -> None:
+        if isinstance(entry.event, PhaseFinished):
+            (project.root / ".planning/ROADMAP.md").write_text("# another\n", encoding="utf-8")
+
+    project.meanwhile = edit
+    end = project.run()
+
+    assert (end.phases["1"].status, end.phases["2"].status) == ("completed", "failed")
+    assert "spec_hash_mismatch" in end.phases["2"].reason
+
+
+def test_the_project_s_own_checks_hold_work_back_only_for_what_is_new(place: Path) -> None:
+    config = '{"project": {"commands": {"lint": "false", "test": "test ! -e broken"}}}'
+    broken = {**GOOD, "write": {"letter1.txt": "done\n", "broken": ""}}
+    mended = {"role": "debug", "result": {"fixed": True}, "remove": ["broken"]}
+    project = driven(place, [*reviews(), PLAN, broken, mended])
+    (project.root / ".planning/config.json").write_text(config, encoding="utf-8")
+
+    assert project.run().exit == 0
+    assert [type(s.verdict).__name__ for s in project.of(StepFinished) if s.step in {"execute", "fix"}] == [
+        "Retry",
+        "Advance",
+    ]
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert outcome.automated_checks == {"compile": "n/a", "lint": True, "test": True, "build": "n/a"}
+
+
+def test_a_whole_phase_holds_in_the_sandbox(place: Path) -> None:
+    tier = choose("auto", ChildProcesses(), ())[0].tier
+    if tier == "none":
+        pytest.skip("no sandbox works on this machine")
+    project = driven(place, [*reviews(), PLAN, GOOD])
+
+    assert project.run(sandbox="auto").exit == 0
+    verified = [s.result for s in project.of(StepFinished) if isinstance(s.result, Verified)]
+    assert {run.sandbox for seen in verified for run in seen.checks} == {tier}
+    assert git(project.root, "status", "--short", "--", "letter1.txt") == ""

@@ -1,0 +1,227 @@
+"""Questions to agents: nothing is asked twice, nothing is lost, and what is no answer is none."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from autopilot.domain.agent import Reply
+from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
+from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
+from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
+from autopilot.domain.protocols import Question
+from autopilot.engine.asking import attempt
+from support.engine import FINE, Engine, Told, make_engine
+from support.records import DIR, RUN, Story, brief, task
+from support.repos import git
+
+RESEARCH = Question(role="research", prompt="Look.", answer=ResearchClaim)
+REVIEW = Question(role="mini_verify", prompt="Check.", answer=TaskOpinion, task=task())
+WORK = Question(role="execute", prompt="Do.", answer=WorkClaim, task=task())
+PROSE = Reply(outcome="bad_output", text="It is all fine.")
+MESSAGE = "feat(01): 01-01 - title"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return make_engine(tmp_path)
+
+
+def answers(engine: Engine) -> list[AgentAnswered]:
+    return [e.event for e in engine.record.entries if isinstance(e.event, AgentAnswered)]
+
+
+def test_an_answer_is_on_record_before_it_is_used(engine: Engine) -> None:
+    engine.begin("research")
+    agent = Told((Reply(outcome="ok", answer='{"key_findings": ["a"]}'),), {f"{DIR}/RESEARCH.md": "found\n"})
+
+    answered = engine.agents(agent).ask(RESEARCH)
+
+    assert (answered.value.key_findings, answered.wrote) == (("a",), {f"{DIR}/RESEARCH.md": "found\n"})
+    assert [type(e.event) for e in engine.record.entries[1:]] == [AgentStarted, AgentAnswered]
+    assert agent.calls[0].id == f"{RUN}/1/research/1"
+    assert not Path(agent.calls[0].folder).exists()
+
+
+def test_an_answer_on_record_is_not_asked_for_again(engine: Engine) -> None:
+    engine.begin("research")
+    first = engine.agents(Told((FINE,), {f"{DIR}/RESEARCH.md": "found\n"})).ask(RESEARCH)
+    agent = Told()
+
+    again = engine.agents(agent, resumed=True).ask(RESEARCH)
+
+    assert (again, agent.calls) == (first, [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (PROSE, "there was no JSON object in it"),
+        (Reply(outcome="ok", answer='{"task_id": "x"}'), "missing required field `pass`"),
+        (Reply(outcome="ok", answer='{"pass": "perhaps"}'), "pass"),
+        (Reply(outcome="ok", answer="{torn"), "it is no valid JSON"),
+    ],
+    ids=["prose", "a field is missing", "wrong type", "torn"],
+)
+def test_an_answer_that_does_not_fit_is_repaired_once(engine: Engine, reply: Reply, problem: str) -> None:
+    engine.begin("mini_verify")
+    agent = Told((reply, Reply(outcome="ok", answer='{"pass": true}')))
+
+    assert engine.agents(agent).ask(REVIEW).value.passed
+    assert [call.id[-2:] for call in agent.calls] == ["/1", ".2"]
+    assert agent.calls[1].prompt.startswith("Your last answer could not be used: ")
+    assert problem in agent.calls[1].prompt
+    assert agent.calls[1].prompt.endswith("Check.")
+
+
+def test_after_one_repair_there_is_no_answer(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    agent = Told((PROSE,))
+
+    with pytest.raises(NoAnswer, match="bad_output"):
+        engine.agents(agent).ask(REVIEW)
+
+    assert len(agent.calls) == 2
+
+
+def cut(stream: str, entry: Entry) -> None:
+    """The process ends right behind the journal's entry of an answer."""
+    if isinstance(entry.event, AgentAnswered):
+        raise Interrupted
+
+
+def test_a_repair_that_a_crash_prevented_is_all_that_is_asked_afterwards(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    engine.listeners = (cut,)
+    with pytest.raises(Interrupted):
+        engine.agents(Told((PROSE,))).ask(REVIEW)
+    engine.listeners = ()
+    agent = Told((Reply(outcome="ok", answer='{"pass": true}'),))
+
+    assert engine.agents(agent, resumed=True).ask(REVIEW).value.passed
+    assert [call.id[-2:] for call in agent.calls] == [".2"]
+
+
+@pytest.mark.parametrize("outcome", ["timeout", "crashed", "overloaded", "context_exhausted", "cancelled"])
+def test_a_breakdown_is_no_answer_and_is_not_repaired(engine: Engine, outcome: str) -> None:
+    engine.begin("mini_verify")
+    agent = Told((msgspec.convert({"outcome": outcome, "answer": '{"pass": true}'}, Reply),))
+
+    with pytest.raises(NoAnswer, match=outcome):
+        engine.agents(agent).ask(REVIEW)
+
+    assert len(agent.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "code"), [("usage_limited", UsageLimited, 22), ("auth", AgentUnavailable, 3)]
+)
+def test_an_agent_that_is_not_to_be_had_is_asked_again_later(
+    engine: Engine, outcome: str, error: type[UsageLimited | AgentUnavailable], code: int
+) -> None:
+    engine.begin("mini_verify")
+    away = Told((msgspec.convert({"outcome": outcome, "resets_at": "noon"}, Reply),))
+    with pytest.raises(error) as stopped:
+        engine.agents(away).ask(REVIEW)
+    assert (stopped.value.exit_code, bool(stopped.value.do)) == (code, True)
+
+    agent = Told((Reply(outcome="ok", answer='{"pass": true}'),))
+    assert engine.agents(agent, resumed=True).ask(REVIEW).value.passed
+    assert agent.calls[0].attempt == 1
+
+
+def test_work_becomes_one_commit_that_names_its_step(engine: Engine) -> None:
+    engine.begin("execute")
+
+    worked = engine.agents(Told((FINE,), {"letter.txt": "done\n"})).work(WORK, MESSAGE, engine.bench.base)
+
+    body = git(engine.bench.root / ".autopilot/repo.git", "log", "-1", "--format=%B", worked.change.commit)
+    assert [f.path for f in worked.change.files] == ["letter.txt"]
+    assert body == f"{MESSAGE}\n\nAutopilot-Run: {RUN}\nAutopilot-Step: {RUN}/1/execute/1"
+
+
+def test_planning_files_a_worker_touched_are_left_out_and_told(engine: Engine) -> None:
+    engine.begin("execute")
+    agent = Told((FINE,), {"letter.txt": "done\n", f"{DIR}/PLAN.md": "mine\n", ".planning/ROADMAP.md": "mine\n"})
+
+    worked = engine.agents(agent).work(WORK, MESSAGE, engine.bench.base)
+
+    assert [f.path for f in worked.change.files] == ["letter.txt"]
+    assert [f.where for f in worked.findings] == [".planning/ROADMAP.md", f"{DIR}/PLAN.md"]
+    assert answers(engine)[0].wrote == {}
+
+
+def test_a_commit_made_before_a_crash_is_found_and_nothing_is_asked(engine: Engine) -> None:
+    engine.begin("execute")
+    first = engine.agents(Told((FINE,), {"letter.txt": "done\n"})).work(WORK, MESSAGE, engine.bench.base)
+    agent = Told((FINE,), {"letter.txt": "something else\n"})
+
+    again = engine.agents(agent, resumed=True).work(WORK, MESSAGE, engine.bench.base)
+
+    assert (again.change, agent.calls) == (first.change, [])
+
+
+def cut_off_after_the_answer(engine: Engine) -> None:
+    engine.begin("execute")
+    engine.listeners = (cut,)
+    with pytest.raises(Interrupted):
+        engine.agents(Told((FINE,), {"letter.txt": "done\n"})).work(WORK, MESSAGE, engine.bench.base)
+    engine.listeners = ()
+
+
+def test_work_answered_before_a_crash_is_committed_as_it_lies(engine: Engine) -> None:
+    cut_off_after_the_answer(engine)
+    agent = Told()
+
+    worked = engine.agents(agent, resumed=True).work(WORK, MESSAGE, engine.bench.base)
+
+    assert ([f.path for f in worked.change.files], agent.calls) == (["letter.txt"], [])
+
+
+def test_after_a_reboot_half_written_work_is_kept_aside_and_done_again(engine: Engine) -> None:
+    cut_off_after_the_answer(engine)
+    engine.boot = "another boot"
+    agent = Told((FINE,), {"other.txt": "again\n"})
+
+    worked = engine.agents(agent, resumed=True).work(WORK, MESSAGE, engine.bench.base)
+
+    assert [f.path for f in worked.change.files] == ["other.txt"]
+    refs = git(engine.bench.root / ".autopilot/repo.git", "for-each-ref", "--format=%(refname)")
+    assert "refs/autopilot/interrupted/" in refs
+
+
+def test_the_newest_answer_to_a_call_counts() -> None:
+    record = Story().begin("execute").answer("c", text="old").answer("c", text="new").record
+
+    answer = record.answered("c")
+    assert answer is not None
+    assert answer.text == "new"
+
+
+def test_reviewers_are_asked_of_the_reviewing_agent(engine: Engine) -> None:
+    worker, other = Told(), Told()
+    hands = engine.hands(worker, other)
+
+    assert hands.agent_for("execute") is hands.agent_for("debug") is hands.agent_for("plan") is worker
+    assert hands.agent_for("verify") is hands.agent_for("rate") is hands.agent_for("plan_check") is other
+
+
+def test_attempts_are_counted_per_role_and_task_without_repairs() -> None:
+    told = (
+        Story()
+        .answer("r/1/execute/1", role="execute", task="01-01")
+        .answer("r/1/execute/1.2", role="execute", task="01-01")
+    )
+    told.answer("r/1/execute/2", role="execute", task="01-02").answer("r/1/fix/1", role="debug", task="01-01")
+
+    assert attempt(told.record, "execute", "01-01", "r/1/execute/3") == 2
+    assert attempt(told.record, "execute", "01-01", "r/1/execute/1.2") == 1
+    assert attempt(told.record, "debug", "01-01", "r/1/fix/2") == 2
+    assert attempt(told.record, "verify", None, "r/1/verify/1") == 1
+
+
+def test_attempts_go_on_over_the_passes_of_a_phase() -> None:
+    record = Story(brief(earlier={"verify@": 2, "execute@01-01": 1})).record
+
+    assert attempt(record, "verify", None, "r/1/verify/3") == 3
+    assert attempt(record, "execute", "01-01", "x") == 2
