@@ -61,7 +61,8 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra -m "not slow" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra -m slow
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/generate.py
