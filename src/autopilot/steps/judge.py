@@ -1,14 +1,20 @@
 """Have a judge look at the work before it may read anybody's report."""
 
+from functools import partial
+
 from autopilot.domain.answers import JudgeOpinion
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
+from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 
 
 def run(record: PhaseRecord, tools: Tools) -> Judged:
-    return Judged(opinion=tools.agents.ask(Question(role="judge", prompt=prompt(record), answer=JudgeOpinion)).value)
+    watched = partial(contamination.objections, "judge")
+    question = Question(role="judge", prompt=prompt(record), answer=JudgeOpinion, objections=watched)
+    answered = tools.agents.ask(question)
+    return Judged(opinion=answered.value, issues=answered.issues)
 
 
 def prompt(record: PhaseRecord) -> str:

@@ -1,22 +1,40 @@
 """Have somebody who knows only the criteria score the code; the score that counts is computed here."""
 
-from decimal import ROUND_FLOOR, Decimal
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
 
 from autopilot.domain.answers import RateOpinion
 from autopilot.domain.errors import NoAnswer
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Objection, Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Rated
+from autopilot.domain.results import Rated, Verified
+from autopilot.domain.scores import band, score
+from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, criteria_lines, render
 
-HIGHEST = 10.0
+INTEGER = "Integer alignment score detected ({score}). Rating agent MUST produce decimal scores (x.x format)."
 
 
 def run(record: PhaseRecord, tools: Tools) -> Rated:
-    opinion = tools.agents.ask(Question(role="rate", prompt=prompt(record), answer=RateOpinion)).value
+    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=objections)
+    answered = tools.agents.ask(question)
+    opinion, verified = answered.value, record.find(Verified)
     if not opinion.commands_run or not opinion.scorecard:
         raise NoAnswer("bad_output", "a rating needs commands_run and a scorecard, and both must not be empty")
-    return Rated(opinion=opinion, score=score(opinion))
+    counted = score(opinion, verified.checks if verified else ())
+    opinion = msgspec.structs.replace(opinion, score_band=band(counted))
+    return Rated(opinion=opinion, score=counted, issues=answered.issues)
+
+
+def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """RATE-02, INTG-05d, AMB-30, and words of other reviewers."""
+    written = answer.get("alignment_score")
+    pointless = isinstance(written, int) or (isinstance(written, str) and "." not in written)
+    text = INTEGER.format(score=written)
+    whole = (Objection(reminder=f"{text} Answer again, with one decimal.", issue=text),) if pointless else ()
+    return (*whole, *contamination.objections("rate", answer))
 
 
 def prompt(record: PhaseRecord) -> str:
@@ -28,14 +46,6 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(all_criteria(record)),
         base=record.brief.base,
     )
-
-
-def score(opinion: RateOpinion) -> float:
-    """AMB-31: the mean of the scorecard, floored to one decimal; the rater's own number only if it is lower."""
-    rows = [Decimal(str(min(max(row.score, 0.0), HIGHEST))) for row in opinion.scorecard]
-    mean = sum(rows, Decimal(0)) / len(rows)
-    claimed = Decimal(str(min(max(opinion.alignment_score, 0.0), HIGHEST)))
-    return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

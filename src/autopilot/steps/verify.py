@@ -1,10 +1,15 @@
 """Run every criterion and gate on a fresh checkout; when they hold, ask a verifier who has seen no report."""
 
+from functools import partial
+
+import msgspec
+
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
+from autopilot.steps import contamination
 from autopilot.steps.execute import run_lines
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
@@ -16,19 +21,28 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
     checks = tools.facts.check(record.commit, runnable, frozen_tests(record, record.plan))
     old = tuple(r.check for r in tools.facts.gates(record.brief.base, commands) if not r.passed)
     gates = tools.facts.gates(record.commit, commands)
-    opinion, seconds = None, 0.0
-    if checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates):
-        began = tools.clock.monotonic()
-        opinion = tools.agents.ask(Question(role="verify", prompt=prompt(record), answer=VerifyOpinion)).value
-        seconds = round(tools.clock.monotonic() - began, 3)
-    return Verified(
+    found = Verified(
         commit=record.commit,
         tree=tools.workspace.tree(record.commit),
         checks=checks,
         gates=gates,
         old_failures=old,
-        opinion=opinion,
-        seconds=seconds,
+    )
+    hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
+    return reviewed(found, record, tools) if hold else found
+
+
+def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
+    """VRFY-11: the verifier's time is measured, its commands are counted where we can see them; its word is neither."""
+    watched = partial(contamination.objections, "verify")
+    question = Question(role="verify", prompt=prompt(record), answer=VerifyOpinion, objections=watched)
+    answered = tools.agents.ask(question)
+    return msgspec.structs.replace(
+        found,
+        opinion=answered.value,
+        seconds=answered.seconds,
+        observed=None if answered.observed is None else len(answered.observed),
+        issues=answered.issues,
     )
 
 

@@ -1,6 +1,9 @@
 """Questions to agents: nothing is asked twice, nothing is lost, and what is no answer is none."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,7 +12,7 @@ from autopilot.domain.agent import Reply
 from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
 from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
-from autopilot.domain.protocols import Question
+from autopilot.domain.protocols import Objection, Question
 from autopilot.engine.asking import attempt
 from support.engine import FINE, Engine, Told, make_engine
 from support.records import DIR, RUN, Story, brief, task
@@ -82,6 +85,47 @@ def test_after_one_repair_there_is_no_answer(engine: Engine) -> None:
         engine.agents(agent).ask(REVIEW)
 
     assert len(agent.calls) == 2
+
+
+def capitals(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    shouted = answer["task_id"].isupper()
+    return (Objection(reminder="Do not shout.", issue=f"shouted {answer['task_id']}"),) if shouted else ()
+
+
+QUIETLY = replace(REVIEW, objections=capitals)
+LOUD = Reply(outcome="ok", answer='{"pass": true, "task_id": "A"}')
+QUIET = Reply(outcome="ok", answer='{"pass": true, "task_id": "a"}')
+
+
+@pytest.mark.parametrize(
+    ("replies", "calls", "issues"),
+    [((QUIET,), 1, ()), ((LOUD, QUIET), 2, ()), ((LOUD, LOUD), 2, ("shouted A",))],
+    ids=["nothing wrong", "mended", "wrong twice"],
+)
+def test_an_answer_with_something_wrong_is_asked_for_again_once_and_then_taken(
+    engine: Engine, replies: tuple[Reply, ...], calls: int, issues: tuple[str, ...]
+) -> None:
+    engine.begin("mini_verify")
+    agent = Told(replies)
+
+    assert engine.agents(agent).ask(QUIETLY).issues == issues
+    assert len(agent.calls) == calls
+    assert [call.prompt.startswith("Do not shout.") for call in agent.calls] == [False, True][:calls]
+
+
+@pytest.mark.parametrize(
+    ("watched", "observed"), [((True,), ("ls",)), ((False,), None), ((True, False), None)], ids=str
+)
+def test_commands_count_as_observed_only_where_every_call_was_watched(
+    engine: Engine, watched: tuple[bool, ...], observed: tuple[str, ...] | None
+) -> None:
+    engine.begin("mini_verify")
+    first = LOUD if len(watched) > 1 else QUIET
+    replies = [msgspec.structs.replace(first, commands=("ls",), observes=seen) for seen in watched]
+
+    answered = engine.agents(Told(tuple(replies))).ask(QUIETLY)
+
+    assert (answered.observed, answered.seconds) == (observed, float(len(watched)))
 
 
 def cut(stream: str, entry: Entry) -> None:

@@ -4,9 +4,10 @@ import pytest
 
 from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Preflighted, Triaged
+from autopilot.domain.scores import band
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import band, commits, feedback, outcome_of, rolled_back
+from autopilot.engine.outcome import commits, feedback, outcome_of, rolled_back
 from support.records import BASE, Story, brief, phase, plan, ran, task, whole, work
 
 DONE = Finish("completed", "every gate passed")
