@@ -6,7 +6,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_divergence import DivergenceOpinions, harsher
-from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of
+from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of, hasty
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
@@ -83,7 +83,7 @@ def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
 
 
 def sound(f: RateFacts, o: RateOpinions) -> bool:
-    return facts_hold(f.verification) and agreed(o)
+    return facts_hold(f.verification) and not hasty(f.verification) and agreed(o)
 
 
 GATE = Gate(
