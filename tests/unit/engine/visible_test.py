@@ -20,7 +20,7 @@ ASKED: tuple[Role, ...] = (
 )  # fmt: skip
 NAMES = {path.rpartition("/")[2] for path in SNAPSHOT} | {
     "PLAN.md", "RESEARCH.md", "task-01-01.sh", "TRIAGE.json", "EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md",
-    "SCORECARD.md",
+    "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
 }  # fmt: skip
 OPEN = {"ROADMAP.md", "CONTEXT.md", "PLAN.md", "RESEARCH.md", "task-01-01.sh"}
 SEES: dict[Role, set[str]] = {
