@@ -173,6 +173,26 @@ class Workspace(Protocol):
         ...
 
 
+class Diagnostics(Protocol):
+    """
+    Papers below `.autopilot/`. Each call may be repeated: what is there already is not written twice.
+
+    Writing raises `StorageFailed`; whoever calls says so and goes on.
+    """
+
+    def write(self, name: str, text: str) -> None:
+        """Replace the file of that name in `diagnostics/`."""
+        ...
+
+    def learn(self, entry: str) -> None:
+        """Add to what this run has learnt."""
+        ...
+
+    def learnings(self) -> str:
+        """What this run has learnt so far; empty when nothing."""
+        ...
+
+
 class FactMaker(Protocol):
     """Runs commands on disposable checkouts and writes down what happened."""
 

@@ -42,7 +42,7 @@ class StepAgents:
         return f"{self._record.start.run}/{self._record.phase.id}/{self._started.step}/{self._started.n}"
 
     def ask(self, question: Question[A]) -> Answered[A]:
-        files = visible(question.role, self._record, self._snapshot)
+        files = self._files(question)
         with ExitStack() as stack:
             checkout = self._hands.workspace.checkout(self._record.commit, files)
             opened: list[str] = []
@@ -59,7 +59,7 @@ class StepAgents:
 
     def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
         workspace = self._hands.workspace
-        files = visible(question.role, self._record, self._snapshot)
+        files = self._files(question)
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
         folder = "" if change else self._workplace(files)
         try:
@@ -73,6 +73,9 @@ class StepAgents:
             change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
         touched = sorted({path for event in events for path in event.touched})
         return Worked(value=value, change=change, findings=tuple(_touched(path) for path in touched))
+
+    def _files(self, question: Question[A]) -> dict[str, str]:
+        return visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
 
     def _workplace(self, files: Mapping[str, str]) -> str:
         """

@@ -8,7 +8,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
-from autopilot.steps.tables import twin, written_at
+from autopilot.steps.twins import twin, written_at
 
 
 def run(record: PhaseRecord, tools: Tools) -> Judged:

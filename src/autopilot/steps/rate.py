@@ -13,10 +13,11 @@ from autopilot.domain.protocols import Objection, Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated, Verified
 from autopilot.domain.scores import HIGHEST, band, capped, score
+from autopilot.domain.tables import table
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
-from autopilot.steps.tables import table, twin, written_at
 from autopilot.steps.test_specs import spec_runs
+from autopilot.steps.twins import twin, written_at
 
 INTEGER = "Integer alignment score detected ({score}). Rating agent MUST produce decimal scores (x.x format)."
 CALIBRATION = (

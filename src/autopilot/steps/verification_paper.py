@@ -4,10 +4,11 @@ from autopilot.domain.answers import Trace, VerifyOpinion
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
+from autopilot.domain.tables import table
 from autopilot.domain.taxonomy import category_of, known
 from autopilot.steps.prompt import bullets
-from autopilot.steps.tables import table, twin, written_at
 from autopilot.steps.test_specs import NONE, SpecRun, spec_runs
+from autopilot.steps.twins import twin, written_at
 
 GATES = ("compile", "lint", "test", "build")
 TRACED = frozenset({"ui", "mixed"})
