@@ -85,7 +85,16 @@ def warnings(record: PhaseRecord) -> tuple[str, ...]:
     taken = (issue for answer in answers for issue in answer.issues)
     opinions = (seen.opinion for seen in record.results(Verified) if seen.opinion)
     bare = (failure for o in opinions for failure in unclassified(o.failures, o.failure_categories))
-    return tuple(dict.fromkeys((*taken, *(f"Unclassified failure detected: {failure}." for failure in bare))))
+    told = (f"Unclassified failure detected: {failure}." for failure in bare)
+    return tuple(dict.fromkeys((*taken, *told, *untraced(record))))
+
+
+def untraced(record: PhaseRecord) -> tuple[str, ...]:
+    """What a user touches has to be followed to what it does; a verifier that did not is told on."""
+    seen = record.find(Verified)
+    if record.phase.type != "ui" or seen is None or seen.opinion is None or seen.opinion.behavioral_traces:
+        return ()
+    return (f"Verifier did not perform behavioral traces for UI phase {record.phase.id}. Verification may be shallow.",)
 
 
 def feedback(record: PhaseRecord) -> tuple[str, ...]:

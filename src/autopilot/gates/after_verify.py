@@ -61,9 +61,11 @@ def facts_hold(f: VerifyFacts) -> bool:
     return f.checks > 0 and f.fresh and not f.failing and not f.unproven
 
 
-def hasty(f: VerifyFacts) -> bool:
-    """VRFY-03a, AMB-17: too quick, and seen running fewer commands than there are criteria."""
-    return f.observed is not None and f.seconds < f.least_seconds and f.observed < f.checks
+def shallow(f: VerifyFacts) -> bool:
+    """VRFY-03a, AMB-17: seen running nothing, or in too short a time fewer commands than there are criteria."""
+    if f.observed is None:
+        return False
+    return f.observed == 0 or (f.seconds < f.least_seconds and f.observed < f.checks)
 
 
 def idle(o: VerifyOpinions) -> bool:
@@ -89,7 +91,7 @@ def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
 def objection(f: VerifyFacts, o: VerifyOpinions) -> str:
     if not f.checks:
         return "nothing was checked"
-    return doubt(f, o) if idle(o) or hasty(f) else "the verifier objects"
+    return doubt(f, o) if idle(o) or shallow(f) else "the verifier objects"
 
 
 def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
@@ -97,7 +99,7 @@ def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
 
 
 def doubt(f: VerifyFacts, o: VerifyOpinions) -> str:
-    if idle(o):
+    if idle(o) or f.observed == 0:
         return "Verifier reported empty commands_run. Verification without command execution is not accepted."
     least = "2-minute" if f.least_seconds == TWO_MINUTES else f"{f.least_seconds:g}-second"
     return f"Verifier completed in {f.seconds:.0f} seconds -- below {least} minimum. Possible rubber-stamp."
@@ -121,9 +123,9 @@ GATE = Gate(
     gather=gather,
     rules=(
         Rule("the facts hold and the verifier agrees",
-             lambda f, o, c: facts_hold(f) and content(o) and not hasty(f), go_on),
+             lambda f, o, c: facts_hold(f) and content(o) and not shallow(f), go_on),
         Rule("only the verifier ran nothing or too little, first time",
-             lambda f, o, c: facts_hold(f) and (idle(o) or hasty(f)) and f.reviews == 1, verify_again),
+             lambda f, o, c: facts_hold(f) and (idle(o) or shallow(f)) and f.reviews == 1, verify_again),
         Rule("debug attempts remain", lambda f, o, c: f.checks > 0 and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),

@@ -126,3 +126,11 @@ def test_planning_files_an_agent_touched_are_issues() -> None:
     told = Story().answer("r/1/execute/1", role="execute", touched=(".planning/ROADMAP.md",))
 
     assert outcome_of(told.record, DONE).issues == ("planning file touched by an agent: .planning/ROADMAP.md",)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ui", True), ("mixed", False), ("data", False)])
+def test_btrc_01_a_ui_phase_nobody_traced_is_told(kind: str, told: bool) -> None:
+    record = whole(brief(phase=phase(type=kind)))
+
+    wanted = "Verifier did not perform behavioral traces for UI phase 1. Verification may be shallow."
+    assert outcome_of(record, DONE).issues == (wanted,) * told

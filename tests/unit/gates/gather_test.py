@@ -147,14 +147,17 @@ def test_a_long_list_is_cut_with_a_count() -> None:
     assert joined(("a",) * 7, most=2) == "a; a and 5 more"
 
 
-@pytest.mark.parametrize(("observed", "seconds", "hasty"), [(0, 5.0, True), (None, 5.0, False), (0, 130.0, False)])
+@pytest.mark.parametrize(
+    ("observed", "seconds", "shallow"),
+    [(0, 5.0, True), (None, 5.0, False), (0, 130.0, True), (1, 5.0, False)],
+)
 def test_vrfy_03a_what_was_seen_of_the_verifier_reaches_the_gate(
-    observed: int | None, seconds: float, hasty: bool
+    observed: int | None, seconds: float, shallow: bool
 ) -> None:
     opinion = VerifyOpinion(passed=True, commands_run=("ls",))
     seen = Verified(commit=BASE, tree="t", checks=(ran(),), opinion=opinion, observed=observed, seconds=seconds)
 
-    assert after_verify.hasty(after_verify.facts_of(Story().step("verify", seen).record)) == hasty
+    assert after_verify.shallow(after_verify.facts_of(Story().step("verify", seen).record)) == shallow
 
 
 @pytest.mark.parametrize(

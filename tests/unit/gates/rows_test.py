@@ -182,8 +182,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_rate", "a fact fails, or verifier or judge object"): (
         rate(verification=checked(failing=("a",))), content(), SILENCE, Stop(because="a", rollback=True)),
     ("after_rate", "the score is below 7, a re-plan remains"): (
-        rate(), content(score=6.9, deductions=("d",)), SILENCE,
-        Retry(step="research", because="Previous attempt scored 6.9/10. Issues: d")),
+        rate(), content(score=6.9, deductions=("d",), lowest=("c",)), SILENCE,
+        Retry(step="research", because="Previous attempt scored 6.9/10. Issues: d. Focus on: c")),
     ("after_rate", "the score is below 7"): (
         rate(replans=1), content(score=6.9), SILENCE,
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
@@ -303,7 +303,7 @@ def test_a_phase_nobody_rated_does_not_pass(replans: int, kind: type[Verdict]) -
     [
         ({"seconds": 3.4, "observed": 1}, False),
         ({"seconds": 3.4, "observed": 2}, True),
-        ({"seconds": 120.0, "observed": 0}, True),
+        ({"seconds": 120.0, "observed": 1}, True),
         ({"seconds": 3.4, "observed": None}, True),
     ],
     ids=["quick and idle", "quick but thorough", "slow", "not to be watched"],
@@ -318,7 +318,7 @@ def test_vrfy_03a_a_verifier_too_quick_to_have_looked_is_asked_again(watch: dict
 
 
 def test_vrfy_03a_a_verifier_too_quick_twice_does_not_pass() -> None:
-    facts = checked(least_seconds=60.0, seconds=3.0, observed=0, reviews=2, debugs_left=0)
+    facts = checked(least_seconds=60.0, seconds=3.0, observed=1, reviews=2, debugs_left=0)
 
     verdict = GATES["after_verify"].judge(facts, verifier("ls"), SILENCE)
 
@@ -327,10 +327,15 @@ def test_vrfy_03a_a_verifier_too_quick_twice_does_not_pass() -> None:
     assert isinstance(GATES["after_rate"].judge(rate(verification=facts), content(), SILENCE), Stop)
 
 
-def test_vrfy_03b_a_verifier_without_commands_is_told_so() -> None:
-    said = "Verifier reported empty commands_run. Verification without command execution is not accepted."
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [(checked(), ()), (checked(observed=0, seconds=300.0), ("ls",))],
+    ids=["lists none", "was seen idle"],
+)
+def test_vrfy_03b_a_verifier_without_commands_is_told_so(facts: VerifyFacts, said: tuple[str, ...]) -> None:
+    text = "Verifier reported empty commands_run. Verification without command execution is not accepted."
 
-    assert GATES["after_verify"].judge(checked(), verifier(), SILENCE) == Retry(step="verify", because=said)
+    assert GATES["after_verify"].judge(facts, verifier(*said), SILENCE) == Retry(step="verify", because=text)
 
 
 @pytest.mark.parametrize(("asked", "kind"), [(1, Retry), (2, Stop)], ids=["once more", "no more"])

@@ -38,6 +38,24 @@ def test_lrng_03_a_new_run_starts_without_learnings_and_loses_none(home: Path) -
     assert (home / "archive" / "learnings-run-1.md").read_text() == f"{HEADER}\n### a\n"
 
 
+def test_lrng_03_learnings_of_a_run_that_went_on_join_those_kept_before(home: Path) -> None:
+    papers = FileDiagnostics(home)
+    for entry in ("### a\n", "### b\n"):
+        papers.learn(entry)
+        papers.reset("run-1")
+
+    kept = (home / "archive" / "learnings-run-1.md").read_text()
+    assert kept == f"{HEADER}\n### a\n{HEADER}\n### b\n"
+
+
+def test_learnings_that_cannot_be_read_have_taught_nothing_and_are_not_overwritten(home: Path) -> None:
+    (home / "learnings.md").mkdir()
+
+    assert FileDiagnostics(home).learnings() == ""
+    with pytest.raises(StorageFailed):
+        FileDiagnostics(home).learn("### a\n")
+
+
 def test_what_cannot_be_written_is_said_in_our_own_words(home: Path) -> None:
     (home / "diagnostics").write_text("a file where a folder belongs")
 
