@@ -37,6 +37,7 @@ from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
+from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.ledger import Ledger, ledger_of_archive, new_name, read_ledger
 from autopilot.journal.lock import RunLock, alive, birth_of, boot_id, end, owner
@@ -297,8 +298,11 @@ class Driver:
         workspace.snapshot_planning()
         first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
-            settle(self.home, journal, past(self.home))
+            ledger = past(self.home)
+            settle(self.home, journal, ledger)
             StateFile(self.home).set_aside()
+            if FileDiagnostics(self.home).reset(ledger.newest.start.run if ledger.newest else "unknown"):
+                self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
             streams.append_run(first)
             return self._drive(streams, workspace, first)
@@ -343,6 +347,7 @@ class Driver:
             workspace=workspace,
             facts=CommandFacts(workspace=workspace, sandbox=sandbox, limits=settings.limits),
             planning=PlanReader(),
+            diagnostics=FileDiagnostics(self.home),
             processes=processes,
             clock=SystemClock(),
             boot=boot_id(),
