@@ -31,6 +31,7 @@ from autopilot.gates.rules import Gate
 from autopilot.steps import (
     debug,
     execute,
+    execution_log,
     fix,
     judge,
     judge_divergence,
@@ -66,7 +67,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("research",         research.run,         after_research.GATE,   research.artifacts),
     Stage("plan",             plan.run,             after_plan.GATE,       plan.artifacts),
     Stage("plan_check",       plan_check.run,       after_plan_check.GATE),
-    Stage("execute",          execute.run,          after_task.GATE,       execute.artifacts),
+    Stage("execute",          execute.run,          after_task.GATE,       execution_log.artifacts),
     Stage("mini_verify",      mini_verify.run,      after_mini_verify.GATE),
     Stage("verify",           verify.run,           after_verify.GATE,     verify.artifacts),
     Stage("judge",            judge.run,            after_judge.GATE,      judge.artifacts),

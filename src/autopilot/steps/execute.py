@@ -1,12 +1,12 @@
 """Have an agent carry out one task, commit what it did, and run the task's criteria on it."""
 
 from autopilot.domain.answers import WorkClaim
-from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.progress import fixes_of, since_plan, task_states, waiting_task
+from autopilot.domain.progress import task_states, waiting_task
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.domain.results import Executed
 from autopilot.steps.facts import work_facts
 from autopilot.steps.prompt import bullets, heading, render, task_lines
 
@@ -39,39 +39,6 @@ def previous(record: PhaseRecord) -> str:
     states = task_states(record)
     done = (f"{task.id} {task.title}: {states[task.id]}" for task in record.tasks if task.id in states)
     return "Tasks before this one:\n" + bullets(done, "- none, this is the first task")
-
-
-def artifacts(record: PhaseRecord) -> dict[str, str]:
-    """EXECUTION-LOG.md from facts: what was committed, what our commands showed, what the agent had said."""
-    works = [(s.result.work, s) for s in since_plan(record) if isinstance(s.result, Executed | Fixed)]
-    if not works:
-        return {}
-    newest = {work.task: work for work, _ in works}
-    parts = [f"# Execution Log: Phase {record.phase.id} -- {record.phase.name}\n"]
-    parts += [log_entry(record, task, newest[task.id]) for task in record.tasks if task.id in newest]
-    name = f"EXECUTION-LOG-R{record.brief.cycle}.md" if record.brief.cycle else "EXECUTION-LOG.md"
-    return {name: "\n".join(parts)}
-
-
-def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
-    status = {"verified": "COMPLETED", "failed": "FAILED"}.get(task_states(record).get(task.id, ""), "NEEDS_REVIEW")
-    review = next((r for r in reversed(tuple(record.results(MiniVerified))) if r.task == task.id), None)
-    reviewed = ("PASS" if review.opinion.passed else "FAIL") if review else "not reached"
-    claim = next((r.claim for r in record.results(Executed) if r.work.task == task.id), WorkClaim())
-    return "\n".join(
-        (
-            f"## Task {task.id}: {task.title}",
-            f"- **Status:** {status}",
-            f"- **Commit SHA:** {work.change.commit if work.change.files else 'none'}",
-            f"- **Files modified:** {', '.join(f.path for f in work.change.files) or 'none'}",
-            f"- **Evidence:**\n{run_lines(work.after)}",
-            f"- **Test results:** {sum(r.passed for r in work.after)}/{len(work.after)} commands passed",
-            f"- **Gate Results:**\n{run_lines(work.gates_after)}",
-            f"- **mini_verification:** {reviewed}; debug attempts: {fixes_of(record, task.id)}",
-            f"- **The agent's claim:** {claim.tasks_completed or '-'} completed, {claim.tasks_failed or '-'} failed",
-            "",
-        )
-    )
 
 
 def run_lines(runs: tuple[CommandRun, ...]) -> str:
