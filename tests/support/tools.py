@@ -23,6 +23,7 @@ class SaidFacts:
     """Every command in `holding` passes, on every tree; what was asked for is kept."""
 
     holding: frozenset[str] = frozenset()
+    orphans: frozenset[str] = frozenset()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -32,6 +33,9 @@ class SaidFacts:
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
+
+    def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if path in self.orphans)
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"

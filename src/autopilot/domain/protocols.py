@@ -182,6 +182,10 @@ class FactMaker(Protocol):
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
 
+    def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that no other file of the commit mentions by name."""
+        ...
+
     def tree(self, commit: str) -> str: ...
 
 
