@@ -1,6 +1,6 @@
 """What a step may touch, and what adapters must be. Real and scripted versions live in their own packages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -106,6 +106,10 @@ class Workspace(Protocol):
 
     def seal(self, folder: str, base: str, message: str) -> Change:
         """Commit durably what changed in the folder on top of `base`; `.planning` and `.autopilot` are left out."""
+        ...
+
+    def portion(self, whole: Change, paths: Collection[str], onto: str, message: str) -> Change:
+        """Commit durably on top of `onto` what `whole` did to those paths."""
         ...
 
     def reopen(self) -> str | None:
