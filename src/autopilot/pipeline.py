@@ -33,6 +33,7 @@ from autopilot.steps import (
     execute,
     execution_log,
     fix,
+    handoff,
     judge,
     judge_divergence,
     mini_verify,
@@ -73,7 +74,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("judge",            judge.run,            after_judge.GATE,      judge.artifacts),
     Stage("judge_divergence", judge_divergence.run, after_divergence.GATE),
     Stage("rate",             rate.run,             after_rate.GATE,       rate.artifacts),
-    Stage("fix",              fix.run,              after_task.GATE),
+    Stage("fix",              fix.run,              after_task.GATE,       handoff.artifacts),
     Stage("debug",            debug.run,            after_debug.GATE),
 )  # fmt: skip
 LAST = "rate"

@@ -1,5 +1,6 @@
 """How a pass ended, as the run sees it: computed from the record, never told by anybody."""
 
+from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
@@ -17,6 +18,7 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
+from autopilot.domain.split import split_request
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish
 
@@ -30,6 +32,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     rated, verified, compared = record.find(Rated), record.find(Verified), record.find(Compared)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
+    waits = finish.status == "needs_human_verification"
     return PhaseOutcome(
         phase=record.phase.id,
         status=finish.status,
@@ -49,6 +52,9 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         unanchored=not any(c.command for c in record.phase.criteria),
         rollback=finish.rollback,
         pipeline_steps=digests(record),
+        human_verify_justification=justification(record) if waits else None,
+        deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
+        split_details=split_request(record),
     )
 
 
@@ -76,8 +82,10 @@ def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> d
 def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     failed = (f"task {task} FAILED" for task in failed_tasks(record))
     stopped = (finish.reason,) if finish.status != "completed" else ()
+    split = split_request(record)
+    too_big = (f"split_request: {split.reason}; carried out as one phase",) if split else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
-    return (*failed, *stopped, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
+    return (*failed, *stopped, *too_big, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
 
 
 def feedback(record: PhaseRecord) -> tuple[str, ...]:

@@ -21,8 +21,14 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
     newest = {work.task: work for work in works}
     parts = [f"# Execution Log: Phase {record.phase.id} -- {record.phase.name}\n"]
     parts += [log_entry(record, task, newest[task.id]) for task in task_order(record.tasks) if task.id in newest]
-    name = f"EXECUTION-LOG-R{record.brief.cycle}.md" if record.brief.cycle else "EXECUTION-LOG.md"
-    return {name: "\n".join(parts)}
+    return {log_name(record): "\n".join(parts)}
+
+
+def log_name(record: PhaseRecord) -> str:
+    """A remediation, and a pass that carries on an earlier one's work, have logs of their own."""
+    if record.brief.cycle:
+        return f"EXECUTION-LOG-R{record.brief.cycle}.md"
+    return f"EXECUTION-LOG-H{record.brief.number}.md" if record.brief.done else "EXECUTION-LOG.md"
 
 
 def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
