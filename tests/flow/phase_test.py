@@ -155,7 +155,7 @@ def set_aside(debugged: str) -> list[dict[str, Any]]:
     return [*reviews(), plan, BAD, hopeless, work_answer("1", "01-02", "other.txt", "other\n"), saved]
 
 
-def test_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debugging(place: Path) -> None:
+def test_pvrf_01e_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debugging(place: Path) -> None:
     project = driven(place, set_aside("done at last\n"))
 
     assert project.run().exit == 0

@@ -3,6 +3,7 @@
 from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.oversize import split_request
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
@@ -18,7 +19,6 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
-from autopilot.domain.split import split_request
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish
 
@@ -43,7 +43,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         tasks_failed=f"{len(failed_tasks(record))}/{total}",
         commit_shas=commits(record),
         automated_checks=automated(verified.gates if verified else (), verified.old_failures if verified else ()),
-        issues=issues(record, finish),
+        issues=(*issues(record, finish), *oversize(record)),
         debug_attempts=debugs(record),
         replan_attempts=replans(record),
         recommendation=recommendation(finish, compared),
@@ -56,6 +56,12 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
         split_details=split_request(record),
     )
+
+
+def oversize(record: PhaseRecord) -> tuple[str, ...]:
+    """SPLT-09: a warning; the phase is carried out all the same."""
+    split = split_request(record)
+    return (f"split_request: {split.reason}; carried out as one phase",) if split else ()
 
 
 def recommendation(finish: Finish, compared: Compared | None) -> str:
@@ -82,10 +88,8 @@ def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> d
 def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     failed = (f"task {task} FAILED" for task in failed_tasks(record))
     stopped = (finish.reason,) if finish.status != "completed" else ()
-    split = split_request(record)
-    too_big = (f"split_request: {split.reason}; carried out as one phase",) if split else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
-    return (*failed, *stopped, *too_big, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
+    return (*failed, *stopped, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
 
 
 def feedback(record: PhaseRecord) -> tuple[str, ...]:

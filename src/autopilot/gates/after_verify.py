@@ -17,10 +17,10 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     failing: tuple[str, ...]
     unproven: tuple[str, ...]
     fresh: bool
+    person_only: bool = False
     reviews: int
     debugs: int
     debugs_left: int
-    person_only: bool = False
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -39,10 +39,10 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit,
+        person_only=person_only(record),
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),
         debugs_left=debugs_left(record),
-        person_only=person_only(record),
     )
 
 

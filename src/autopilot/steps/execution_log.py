@@ -9,7 +9,7 @@ from autopilot.domain.results import Executed, Fixed, MiniVerified
 from autopilot.domain.task_order import task_order
 from autopilot.steps.claims import claim_differences
 from autopilot.steps.execute import run_lines
-from autopilot.steps.gate_lines import gate_lines, gate_words
+from autopilot.steps.gate_lines import baseline_words, gate_lines, gate_words
 
 STATUS = {"verified": "COMPLETED", "failed": "FAILED"}
 
@@ -20,6 +20,7 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
         return {}
     newest = {work.task: work for work in works}
     parts = [f"# Execution Log: Phase {record.phase.id} -- {record.phase.name}\n"]
+    parts += [f"Before the first task: {baseline_words(works[0])}\n"]
     parts += [log_entry(record, task, newest[task.id]) for task in task_order(record.tasks) if task.id in newest]
     return {log_name(record): "\n".join(parts)}
 

@@ -39,6 +39,14 @@ def gate_words(work: Work) -> str:
     return ", ".join(words)
 
 
+def baseline_words(work: Work) -> str:
+    """EXEC-06: how the gates stood before anything was done."""
+    runs = {run.check: run for run in work.gates_before}
+    words = dict.fromkeys(ALWAYS_TOLD, "not configured")
+    words |= {name: "PASS" if run.passed else "FAIL" for name, run in runs.items()}
+    return ", ".join(f"{name} {word}" for name, word in words.items())
+
+
 def _told(run: CommandRun) -> str:
     ended = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
     counts = str(counts_in(run.output)) if run.check == "test" else ""

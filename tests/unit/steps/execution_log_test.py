@@ -73,6 +73,13 @@ def test_tests_are_counted_as_far_as_the_output_tells(output: str, counts: Count
     assert counts_in(output) == counts
 
 
+def test_exec_06_the_gates_before_the_first_task_head_the_log() -> None:
+    tried = work(gates_before=(ran("compile"), ran("lint", passed=False)))
+    told = Story().planned().step("execute", Executed(work=tried), commit="c1")
+
+    assert "\nBefore the first task: compile PASS, lint FAIL, test not configured\n" in log_of(told)
+
+
 def test_a_fixer_is_told_how_the_gates_went() -> None:
     gates = (ran("lint", passed=False), ran("compile"))
     failed = Executed(work=work(gates_before=(ran("lint", passed=False),), gates_after=gates, passed=False))

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
+from autopilot.domain.oversize import split_request
 from autopilot.domain.phase import Task
-from autopilot.domain.split import split_request
 from autopilot.engine.decide import Finish
 from autopilot.engine.outcome import outcome_of
 from support.records import Story, brief, plan, task
