@@ -2,19 +2,18 @@
 
 import hashlib
 import os
+import platform
 import secrets
-import signal
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
+from autopilot.agents.installed import agent_checks
+from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid, StorageFailed, UsageInvalid
 from autopilot.domain.events import (
     AgentAnswered,
@@ -26,38 +25,48 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
+from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Agent, Listener
-from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RunEnd, RunRequest, report_name
-from autopilot.domain.settings import Limits, Settings
 from autopilot.engine.ending import run_end
+from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
+from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
-from autopilot.journal.files import write_atomic
-from autopilot.journal.ledger import Ledger, read_ledger
-from autopilot.journal.lock import RunLock, alive, birth_of, boot_id, owner
+from autopilot.journal.diagnostics import FileDiagnostics
+from autopilot.journal.files import make_folder, write_atomic
+from autopilot.journal.ledger import Ledger, ledger_of_archive, new_name, read_ledger
+from autopilot.journal.lock import RunLock, alive, birth_of, boot_id, end, owner
 from autopilot.journal.projection import state_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import order, selection
+from autopilot.planning import forecast as forecasts
+from autopilot.planning import prices, selection
+from autopilot.planning.checkup import planning_checks
+from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
+from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.plan_problems import PlanReader
-from autopilot.planning.whole import Project, understand
+from autopilot.planning.whole import CONFIG, Project, understand
+from autopilot.planning.write_back import with_project
 from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.checkup import sandbox_check
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.signals import stopped_by_signals
+from autopilot.steps import plan, research
+from autopilot.views.overview import Overview, overview
 from autopilot.views.summary import account
+from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
 Warn = Callable[[str], None]
-STOP_SECONDS = 20.0
-LENIENT, STRICT = 7.0, 9.0
 READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
@@ -70,30 +79,15 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     StateFile(home).read()
     ledger = past(home)
     done = ledger.completed(project.roadmap)
-    chosen = selection.select(request.phases, project.roadmap, done) if request.phases else ()
-    if ledger.resumable and ledger.newest and _goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
+    chosen = selection.wanted(request, project.roadmap, done)
+    if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
         return resume(request.folder, listener, warn, agent=None if request.agent == "auto" else request.agent)
-    if not request.phases:
-        raise UsageInvalid(
-            "no phases named, and no unfinished run to go on with",
-            why="Autopilot has to know which phases to drive",
-            do="name them, as in `autopilot 3-7`, `autopilot next` or `autopilot all`",
-        )
     if not chosen:
-        return RunEnd(run="", exit=0, reason="All phases complete. Project is done.")
-    first = RunStarted(
+        return RunEnd(run="", exit=0, reason=nothing_to_do(request, project, done))
+    first = msgspec.structs.replace(
+        opening(request, project, chosen, done),
         run=new_name(ledger.runs),
         root=str(root),
-        branch=None,
-        base="",
-        spec=project.spec,
-        roadmap=project.roadmap.path,
-        phases=project.roadmap.phases,
-        targets=tuple(phase.id for phase in order.order(chosen, project.roadmap)),
-        settings=settings_of(request, project),
-        folders=project.folders,
-        requirements=project.requirements,
-        completed=tuple(sorted(done)),
         proposals=ledger.proposals,
     )
     for note in project.notes[:MOST_NOTES]:
@@ -102,6 +96,87 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     check_repository(root, crew.processes)
     with RunLock(home, first.run):
         return Driver(home=home, crew=crew, listener=listener, warn=warn).begin(first)
+
+
+def foresee(request: RunRequest) -> Forecast:
+    """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
+    root = find_root(Path(request.folder))
+    project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
+    done = ledger.completed(project.roadmap)
+    chosen = selection.wanted(request, project.roadmap, done)
+    open_run = ledger.newest if ledger.resumable else None
+    if open_run and not goes_on(request, open_run, {p.id for p in chosen}, notes.append):
+        open_run = None
+    if not open_run and not chosen:
+        notes.append(nothing_to_do(request, project, done))
+    first = still_to_do(open_run, request) if open_run else opening(request, project, chosen, done)
+    first = msgspec.structs.replace(first, root=str(root))
+    processes = processes_of(root)
+    sandbox, warning = sandboxes.choose(first.settings.sandbox, processes, ())
+    per_million, price_note = prices.per_million(first.settings.model, prices.installed())
+    around = forecasts.Surroundings(
+        per_million=per_million,
+        price_note=price_note,
+        sandbox=f"{sandbox.tier}: {warning or 'it withstood an attack just now'}",
+        resumes=open_run.start.run if open_run else None,
+        notes=(*project.notes[:MOST_NOTES], *notes),
+        problems=forecasts.troubles(
+            lambda: hire(first, Path(request.folder)),
+            lambda: check_repository(root, processes),
+            lambda: StateFile(root / ".autopilot").read(),
+        ),
+    )
+    return forecasts.forecast(
+        project, first, lambda r: {"research": research.prompt(r), "plan": plan.prompt(r)}, around
+    )
+
+
+def examine(folder: str) -> tuple[Check, ...]:
+    """Everything a run depends on, looked at and left as it is."""
+    python = Check(level="ok", what="python", found=platform.python_version())
+    try:
+        root = find_root(Path(folder))
+    except RepositoryInvalid as error:
+        missing = Check(level="fail", what="repository", found=error.what, fix=error.do)
+        processes = ChildProcesses()
+        return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes))
+    processes, home = processes_of(root), root / ".autopilot"
+    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
+    return (
+        git_check(git),
+        *repository_checks(root, git),
+        *planning_checks(lambda: read_project(root)),
+        *run_checks(home, lambda: past(home), StateFile(home).read),
+        *agent_checks(processes, os.environ),
+        sandbox_check(processes),
+        disk_check("disk", root),
+        disk_check("cache disk", cache_folder()),
+        cache_check(cache_folder()),
+        python,
+    )
+
+
+def write_config(folder: str) -> str:
+    """Put the detected commands into config.json with their source, and leave all else there as it is."""
+    root = find_root(Path(folder))
+    held, path = read_bytes(root / CONFIG), (root / CONFIG).resolve()
+    facts = forecasts.project_facts(read_project(root))
+    text = with_project(None if held is None else held.decode("utf-8"), facts, CONFIG)
+    make_folder(path.parent)
+    write_atomic(path, text.encode("utf-8"))
+    return str(path)
+
+
+def survey(folder: str) -> Overview:
+    """How far the roadmap is, over all runs."""
+    root = find_root(Path(folder))
+    project = read_project(root)
+    begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
+    return overview(project.roadmap, past(root / ".autopilot"), begun)
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
 
 
 def resume(folder: str, listener: Listener, warn: Warn, agent: str | None = None) -> RunEnd:
@@ -140,16 +215,7 @@ def stop(folder: str, *, now: bool) -> str:
     holder = owner(home)
     if holder is None or not alive(holder):
         return "No run is going on here."
-    os.kill(holder.pid, signal.SIGKILL if now else signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while alive(holder) and time.monotonic() < deadline:
-        time.sleep(0.05)  # the end of a process that is not our child can only be watched for
-    if alive(holder):
-        raise RepositoryInvalid(
-            f"process {holder.pid} did not stop within {STOP_SECONDS:.0f} seconds",
-            why="the run may be in the middle of a command that does not end",
-            do="use `autopilot stop --now`; nothing is lost by it",
-        )
+    end(holder, now=now)
     processes_of(home.parent).sweep(holder.run)
     return f"Stopped {holder.run or 'the run'} (process {holder.pid}). Go on with `autopilot resume`."
 
@@ -187,47 +253,16 @@ def read_project(root: Path) -> Project:
     return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
 
 
+def desk(folder: str) -> Desk:
+    """The planning files of the repository, to look at and to edit."""
+    root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
+    pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
+    return Desk(root=root, pens=pens, root_files=lambda: root_files(root, manifests))
+
+
 def past(home: Path) -> Ledger:
-    path = home / "journal.db"
-    if not path.exists():
-        return Ledger()
-    return read_ledger(SqliteJournal.read_only(path))
-
-
-def _goes_on(request: RunRequest, newest: RunRecord, chosen: set[str], warn: Warn) -> bool:
-    """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    if not request.phases or chosen == set(newest.start.targets):
-        return True
-    if newest.end is None:
-        warn(
-            f"An interrupted run of phases {' '.join(newest.start.targets)} is resumed first; "
-            f"when it is over, ask again for {request.phases}."
-        )
-        return True
-    return False
-
-
-def settings_of(request: RunRequest, project: Project) -> Settings:
-    config = project.config
-    known = {
-        name: type(getattr(Limits(), name))(value) for name, value in config.limits.items() if hasattr(Limits(), name)
-    }
-    return Settings(
-        agent=request.agent,
-        reviewer=request.reviewer,
-        model=request.model or config.model,
-        lenient=request.lenient,
-        pass_threshold=LENIENT if request.lenient else STRICT,
-        research=config.research,
-        commands=project.commands,
-        limits=Limits(**known),
-        sandbox=request.sandbox,
-    )
-
-
-def new_name(taken: tuple[str, ...]) -> str:
-    name = time.strftime("run-%Y-%m-%d-%H%M%S", time.gmtime())
-    return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 1000))) if n not in taken)
+    path, archived = home / "journal.db", StateFile(home).archived()
+    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +298,11 @@ class Driver:
         workspace.snapshot_planning()
         first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
-            settle(self.home, journal, past(self.home))
-            self._set_old_state_aside()
+            ledger = past(self.home)
+            settle(self.home, journal, ledger)
+            StateFile(self.home).set_aside()
+            if FileDiagnostics(self.home).reset(ledger.newest.start.run if ledger.newest else "unknown"):
+                self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
             streams.append_run(first)
             return self._drive(streams, workspace, first)
@@ -296,8 +334,7 @@ class Driver:
         return wind_up(self.home, streams, finished)
 
     def _workspace(self, run: str) -> GitWorkspace:
-        cache = Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
-        return GitWorkspace(Places(root=self.home.parent, cache=cache), self.crew.processes, run, os.environ)
+        return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         settings, processes = first.settings, self.crew.processes
@@ -310,6 +347,7 @@ class Driver:
             workspace=workspace,
             facts=CommandFacts(workspace=workspace, sandbox=sandbox, limits=settings.limits),
             planning=PlanReader(),
+            diagnostics=FileDiagnostics(self.home),
             processes=processes,
             clock=SystemClock(),
             boot=boot_id(),
@@ -326,13 +364,6 @@ class Driver:
 
         streams = Streams(journal, run, (self.listener, project))
         return streams
-
-    def _set_old_state_aside(self) -> None:
-        """A run that failed or was stopped keeps its state under its own name when another one starts."""
-        file = StateFile(self.home)
-        held = file.read()
-        if held is not None:
-            file.archive(held["_meta"]["run_id"])
 
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
@@ -358,19 +389,3 @@ def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
 def write_state(file: StateFile, streams: Streams) -> None:
     run = streams.run()
     file.write(state_of(run, {target: streams.passes(target) for target in run.start.targets}))
-
-
-@contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """SIGINT and SIGTERM stop the run at once and cleanly; a second one is not swallowed either."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's signature
-        raise Interrupted(signal.Signals(number).name)
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            with suppress(ValueError):
-                signal.signal(number, handler)

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,15 +15,12 @@ from autopilot.cli.demo import project
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
 from support.repos import git
 
-SECONDS = 30.0
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     root: Path
     exit_code: int
     out: str
-    seconds: float
 
     def part(self, phase: int) -> str:
         """What the account says of one phase."""
@@ -37,14 +33,12 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     place = tmp_path_factory.mktemp("demo")
     words = [sys.executable, "-m", "autopilot", "demo", "--keep", str(place / "till")]
     env = {**os.environ, "AUTOPILOT_CACHE": str(place / "cache")}
-    began = time.monotonic()
     done = subprocess.run(words, cwd=place, env=env, capture_output=True, text=True, check=False, timeout=100)
-    return Shown(place / "till", done.returncode, done.stdout + done.stderr, time.monotonic() - began)
+    return Shown(place / "till", done.returncode, done.stdout + done.stderr)
 
 
-def test_the_demo_succeeds_in_under_half_a_minute(shown: Shown) -> None:
+def test_the_demo_succeeds(shown: Shown) -> None:
     assert shown.exit_code == 0, shown.out
-    assert shown.seconds < SECONDS
 
 
 def test_honest_work_passes_at_once(shown: Shown) -> None:

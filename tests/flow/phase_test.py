@@ -7,7 +7,7 @@ import pytest
 
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Executed, PlanChecked, Verified
-from support.project import honest, plan_answer, plan_text, reviews, work_answer
+from support.project import honest, plan_answer, plan_text, rate_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import driven
 
@@ -190,6 +190,32 @@ def test_a_verifier_who_ran_nothing_is_asked_once_more(place: Path) -> None:
 
     assert project.run().exit == 0
     assert project.steps[7:9] == ["verify", "verify"]
+
+
+CARRIED_OVER = {
+    "verify": ({"pass": True, "commands_run": ["ls"], "scope_creep": ["none, executor reported"]}, "verifier referenced executor reported in scope_creep[]"),
+    "judge": ({"recommendation": "proceed", "concerns": ["verifier noted it"], "independent_evidence": ["a:1"]}, "judge referenced verifier noted in concerns[]"),
+    "rate": ({"alignment_score": 9.4, "scorecard": [{"score": 9.4, "evidence": "judge noted"}], "commands_run": ["ls"]}, "rater referenced judge noted in scorecard[].evidence"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("role", CARRIED_OVER)
+def test_words_of_another_role_are_asked_for_again_and_then_taken_with_an_issue(place: Path, role: str) -> None:
+    said, issue = CARRIED_OVER[role]
+    project = driven(place, [*reviews(), {"role": role, "phase": "1", "result": said}, PLAN, GOOD])
+
+    assert project.run().exit == 0
+    assert [call for call in project.calls if f"/{role}/" in call] == [f"1/{role}/1", f"1/{role}/1.2"]
+    assert project.of(PhaseFinished)[-1].outcome.issues == (f"cross_contamination: {issue}",)
+
+
+def test_rate_02_an_integer_score_twice_is_taken_with_a_warning(place: Path) -> None:
+    whole = rate_answer(10)
+    project = driven(place, [*reviews(), {**whole, "phase": "1"}, PLAN, GOOD])
+
+    assert project.run().exit == 0
+    assert [call for call in project.calls if "/rate/" in call] == ["1/rate/1", "1/rate/1.2"]
+    assert project.of(PhaseFinished)[-1].outcome.issues[0].startswith("Integer alignment score detected (10).")
 
 
 @pytest.mark.parametrize("word", ["rollback", "halt"])

@@ -1,17 +1,27 @@
 """Several phases and several passes: what the run makes of each, and what a resumed one goes on with."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, UsageLimited
-from autopilot.domain.events import AgentAnswered, Entry, PhaseFinished, PhaseStarted, RunStopped, StepFinished
+from autopilot.domain.events import (
+    AgentAnswered,
+    Entry,
+    Noted,
+    PhaseFinished,
+    PhaseStarted,
+    RunStarted,
+    RunStopped,
+    StepFinished,
+)
 from autopilot.domain.results import Verified
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 from support.project import honest, plan_answer, rate_answer, reviews, work_answer
-from support.repos import git
+from support.repos import git, write
 from support.runs import Drive, driven
 
 PLAN = plan_answer("1", [("letter1.txt", "done")])
@@ -224,3 +234,54 @@ def test_a_whole_phase_holds_in_the_sandbox(place: Path) -> None:
     verified = [s.result for s in project.of(StepFinished) if isinstance(s.result, Verified)]
     assert {run.sandbox for seen in verified for run in seen.checks} == {tier}
     assert git(project.root, "status", "--short", "--", "letter1.txt") == ""
+
+
+def test_a_failed_phase_leaves_a_post_mortem_and_teaches_the_next_try(place: Path) -> None:
+    project = driven(place, [*reviews(), {**CONDEMNED, "phase": "1"}, PLAN, GOOD])
+    assert project.run().exit == 10
+
+    told = json.loads(project.reads(".autopilot/diagnostics/phase-1-postmortem.json"))
+    assert (told["root_cause"]["category"], told["root_cause"]["step"]) == ("executor_wrong_approach", "judge")
+    assert project.reads(".autopilot/learnings.md").count("### Phase 1 failure") == 1
+
+
+def test_lrng_03_a_new_run_begins_without_the_learnings_of_the_last(place: Path) -> None:
+    project = driven(place, [*reviews(), {**CONDEMNED, "phase": "1"}, *letters("1", "2")], "1", "2")
+    project.run("1")
+    first = project.of(RunStarted)[0].run
+
+    assert project.run("2").exit == 0
+    assert not (project.root / ".autopilot/learnings.md").exists()
+    assert "### Phase 1 failure" in project.reads(f".autopilot/archive/learnings-{first}.md")
+    assert "Learnings file reset for new run." in project.warnings
+
+
+def test_cenf_02_a_remediated_phase_leaves_its_confidence_diagnostic(place: Path) -> None:
+    scores = [rate_answer(8.0, attempt=1), rate_answer(9.1, attempt=2)]
+    project = driven(place, [*reviews(), *scores, PLAN, GOOD, mend(1, "done 1, mended\n")])
+    project.run()
+
+    text = project.reads(".autopilot/diagnostics/phase-1-confidence.md")
+    assert "**Status:** remediated_to_9.1" in text
+    assert "| 0 | 8.0 |" in text
+    assert [note.event for note in project.of(Noted)] == ["confidence_diagnostic_written"] * 2
+
+
+def test_obsv_02_every_phase_leaves_a_trace_of_all_its_passes(place: Path) -> None:
+    scores = [rate_answer(8.0, attempt=1), rate_answer(9.1, attempt=2)]
+    project = driven(place, [*reviews(), *scores, PLAN, GOOD, mend(1, "done 1, mended\n")])
+    project.run()
+
+    spans = [json.loads(line) for line in project.reads(".planning/phases/01-letter-1/TRACE.jsonl").splitlines()]
+    assert [span["output_summary"] for span in spans if span["step"] == "phase_runner"] == [
+        "status completed, score 8.0: every gate passed", "status completed, score 9.1: every gate passed",
+    ]  # fmt: skip
+    assert {"agent_spawn", "command_run", "decision"} == {span["action"] for span in spans}
+
+
+def test_a_diagnostic_that_cannot_be_written_does_not_stop_the_run(place: Path) -> None:
+    project = driven(place, [*reviews(), {**CONDEMNED, "phase": "1"}, PLAN, GOOD])
+    write(project.root, {".autopilot/diagnostics": "a file where a folder belongs\n"})
+
+    assert project.run().exit == 10
+    assert any("post-mortem could not be written" in issue for issue in project.of(PhaseFinished)[-1].outcome.issues)

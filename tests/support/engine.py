@@ -16,6 +16,7 @@ from autopilot.engine.hands import Hands
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.clock import TickingClock
+from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.memory import MemoryJournal
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.sandbox.plain import PlainProcess
@@ -77,6 +78,7 @@ class Engine:
             workspace=self.bench.workspace,
             facts=CommandFacts(workspace=self.bench.workspace, sandbox=sandbox, limits=Limits()),
             planning=PlanReader(),
+            diagnostics=FileDiagnostics(self.bench.root / ".autopilot"),
             processes=self.bench.processes,
             clock=TickingClock(),
             boot=self.boot,

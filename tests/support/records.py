@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.answers import (
+    Categorised,
     CriterionScore,
     DivergenceOpinion,
     JudgeOpinion,
@@ -183,7 +184,9 @@ class Story:
 
     def verified(self, verdict: Verdict | None = None, *, passed: bool = True) -> "Story":
         checks = (ran("SC-1", passed=passed),)
-        opinion = VerifyOpinion(passed=True, commands_run=(DONE,), failures=(OPINED,)) if passed else None
+        placed = (Categorised(failure=OPINED, category="acceptance_criteria_unmet"),)
+        said = VerifyOpinion(passed=True, commands_run=(DONE,), failures=(OPINED,), failure_categories=placed)
+        opinion = said if passed else None
         return self.step(
             "verify", Verified(commit=self.record.commit, tree="t", checks=checks, opinion=opinion), verdict
         )

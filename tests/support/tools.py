@@ -51,7 +51,7 @@ class SaidAgents:
 
     def ask(self, question: Question[A]) -> Answered[A]:
         self.asked.append(question.role)
-        return Answered(value=cast("A", self.values[question.role]), wrote=self.wrote)
+        return Answered(value=cast("A", self.values[question.role]), wrote=self.wrote, seconds=1.0)
 
     def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
         self.asked.append(message)

@@ -3,6 +3,7 @@
 import argparse
 from typing import NoReturn
 
+from autopilot.cli import phase_options
 from autopilot.domain.errors import UsageInvalid
 
 
@@ -52,12 +53,20 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--model")
         parser.add_argument("--lenient", action="store_true")
         parser.add_argument("--sandbox", choices=("auto", "none"), default="auto")
+        parser.add_argument("--from", dest="first", metavar="PHASE")
+        parser.add_argument("--to", dest="last", metavar="PHASE")
+        parser.add_argument("--only", metavar="PHASES")
+        parser.add_argument("--dry-run", action="store_true")
     if verb in {"run", "resume"}:
         parser.add_argument("--plain", action="store_true")
-    if verb in {"run", "resume", "status", "explain"}:
+    if verb in {"run", "resume", "status", "explain", "doctor", "progress"}:
         parser.add_argument("--json", action="store_true")
     if verb == "stop":
         parser.add_argument("--now", action="store_true")
+    if verb == "doctor":
+        parser.add_argument("--write-config", action="store_true")
+    if verb.startswith("phases ") or verb == "init":
+        phase_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

@@ -42,9 +42,9 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _perform(verb: str, words: list[str]) -> int:
-    from autopilot.cli import arguments
+    from autopilot.cli import arguments, phase_options
 
-    options = arguments.parse(verb, words)
+    options = arguments.parse(*phase_options.narrowed(verb, words))
     if verb == "explain":
         from autopilot.cli import explain
         from autopilot.engine import tables
@@ -52,12 +52,19 @@ def _perform(verb: str, words: list[str]) -> int:
         console.say(explain.explain(tables.stages(), as_json=options.json))
         return 0
     from autopilot import app
-    from autopilot.cli import verbs
+    from autopilot.cli import look, verbs
 
     if verb == "demo":
         from autopilot.cli.demo import show
 
         return verbs.demonstrate(options.keep, show.run)
+    if verb in {"phases", "init"}:
+        from autopilot.cli import init, phases
+
+        desk = app.desk(verbs.here())
+        return init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
+    if look.only_looks(options):
+        return look.perform(options, app)
     return verbs.perform(options, app)
 
 

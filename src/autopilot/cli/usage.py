@@ -1,6 +1,6 @@
 """The help text. It is written out because building it would cost more time than the rest of `--help`."""
 
-VERBS = ("run", "resume", "stop", "status", "rebuild", "demo", "explain")
+VERBS = ("run", "resume", "stop", "status", "rebuild", "demo", "explain", "doctor", "progress", "phases", "init")
 
 HELP = """\
 usage: autopilot [run] [PHASES ...] [options]
@@ -21,6 +21,10 @@ verbs:
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
+  doctor                check all that a run depends on, and say how to mend it
+  progress              the phases of the roadmap, and what to do next
+  phases                list, check, add, insert AFTER or remove N
+  init                  make the planning files of a new project
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -28,6 +32,10 @@ options of run:
   --model NAME          the model the agent should use
   --lenient             pass at 7 of 10 instead of 9, without remediation
   --sandbox auto|none   confine the commands Autopilot runs (default: auto)
+  --from N, --to N      only phases from N on, up to N (without PHASES: of
+                        those outstanding)
+  --only N,M            only these phases
+  --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
   --plain               plain lines of progress; also for resume
@@ -36,7 +44,15 @@ options of other verbs:
   stop --now            do not wait for it to tidy up; nothing is lost by it
   status --json         print .autopilot/state.json itself
   demo --keep FOLDER    make the sample project there and leave it
-  explain --json        the same as JSON
+  explain --json        the same as JSON; also for doctor and progress
+  doctor --write-config write the detected commands to .planning/config.json
+  phases list --json    the phases as JSON; also for its other verbs
+  phases add "TEXT"     --depends N,M, --goal TEXT, --criterion TEXT (again for
+                        more), --anyway though another phase says the same
+  phases insert N "TEXT"   a phase N.1, N.2, ... behind phase N; options as add
+  phases remove N --yes do not ask; its folder is kept, nothing is renumbered
+  init --from-file FILE a TOML or Markdown file with name, goal and phases; or
+                        --name TEXT --goal TEXT --phase "Name: goal" (again)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

@@ -35,15 +35,15 @@ def perform(options: argparse.Namespace, app: App) -> int:
     """The exit code of the verb in `options`."""
     match options.verb:
         case "run":
-            request = request_of(options, folder=_here())
+            request = request_of(options, folder=here())
             return _drive(lambda view: app.start(request, view, warn), as_json=options.json)
         case "resume":
-            folder = _here()
+            folder = here()
             return _drive(lambda view: app.resume(folder, view, warn), as_json=options.json)
         case "stop":
-            console.say(app.stop(_here(), now=options.now))
+            console.say(app.stop(here(), now=options.now))
         case "rebuild":
-            console.say(f"Written anew: {app.rebuild(_here())}")
+            console.say(f"Written anew: {app.rebuild(here())}")
         case unknown:
             raise AssertionError(f"the parser let the verb {unknown!r} through")
     return 0
@@ -58,6 +58,9 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         model=options.model,
         lenient=options.lenient,
         sandbox=options.sandbox,
+        first=options.first,
+        last=options.last,
+        only=options.only,
     )
 
 
@@ -97,7 +100,7 @@ def demonstrate(keep: str | None, demo: Demo) -> int:
     return end.exit
 
 
-def _here() -> str:
+def here() -> str:
     try:
         return str(Path.cwd())
     except FileNotFoundError as error:

@@ -57,7 +57,8 @@ class Reply(Value, frozen=True, kw_only=True):
     """
     What came back. `answer` is the JSON text of the answer object, None when there was none.
 
-    `text` is the end of what the agent printed; the whole of it lies in the transcript.
+    `text` is the end of what the agent printed; the whole of it lies in the transcript. `commands` are facts only where
+    the adapter `observes` what the agent runs; otherwise they are what the agent says.
     """
 
     outcome: Outcome
@@ -65,4 +66,5 @@ class Reply(Value, frozen=True, kw_only=True):
     text: str = ""
     usage: Usage = Usage()
     commands: tuple[str, ...] = ()
+    observes: bool = False
     resets_at: str | None = None

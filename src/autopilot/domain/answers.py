@@ -123,6 +123,17 @@ class Deferral(Value, frozen=True, kw_only=True):
     why_insufficient: str = ""
 
 
+class Trace(Value, frozen=True, kw_only=True):
+    """BTRC-01: a handler followed to the action it ends in."""
+
+    handler: str = ""
+    file_line: str = ""
+    chain: str = ""
+    terminal_action: str = ""
+    criterion_match: str = ""
+    status: str = ""
+
+
 class VerifyOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
     """VRFY-10."""
 
@@ -135,6 +146,7 @@ class VerifyOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"
     failure_categories: tuple[Categorised, ...] = ()
     scope_creep: tuple[str, ...] = ()
     execution_results: tuple[ExecutionResult, ...] = ()
+    behavioral_traces: tuple[Trace, ...] = ()
     autonomous_resolution_attempted: bool = True
     autonomous_confidence: float = 0
     deferral_evidence: tuple[Deferral, ...] = ()

@@ -211,6 +211,7 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     usage: Usage
     commands: tuple[str, ...]
     seconds: float
+    observes: bool = False
     resets_at: str | None = None
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()

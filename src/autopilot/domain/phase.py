@@ -20,7 +20,7 @@ class Expectation(Value, frozen=True, kw_only=True):
 
     def met(self, exit_code: int | None, output: str) -> bool:
         """
-        Judge one run. A command cut off (None) meets nothing, and what a failing command prints proves nothing.
+        Judge one run. A command cut off (None) meets nothing; a text may well be the message of a command that fails.
 
         `EXIT:n` printed by a command that itself ends well counts as its exit code; a failure cannot be talked away.
         """
@@ -35,7 +35,7 @@ class Expectation(Value, frozen=True, kw_only=True):
                     return False
                 return count == self.number if self.form == "count" else count >= self.number
             case "text":
-                return exit_code == 0 and self.text in output
+                return exit_code is not None and self.text in output
 
 
 def _last_number(output: str) -> int | None:

@@ -177,6 +177,26 @@ class Workspace(Protocol):
         ...
 
 
+class Diagnostics(Protocol):
+    """
+    Papers below `.autopilot/`. Each call may be repeated: what is there already is not written twice.
+
+    Writing raises `StorageFailed`; whoever calls says so and goes on.
+    """
+
+    def write(self, name: str, text: str) -> None:
+        """Replace the file of that name in `diagnostics/`."""
+        ...
+
+    def learn(self, entry: str) -> None:
+        """Add to what this run has learnt."""
+        ...
+
+    def learnings(self) -> str:
+        """What this run has learnt so far; empty when nothing."""
+        ...
+
+
 class FactMaker(Protocol):
     """Runs commands on disposable checkouts and writes down what happened."""
 
@@ -205,22 +225,49 @@ class Planning(Protocol):
         ...
 
 
+class Objection(Value, frozen=True, kw_only=True):
+    """Something wrong with an answer that can be read: what its agent is told once, and the issue it leaves."""
+
+    reminder: str
+    issue: str
+
+
+Objections = Callable[[Mapping[str, Any]], tuple[Objection, ...]]
+"""What is wrong with the answer's JSON object, if anything."""
+
+
+def no_objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:  # noqa: ARG001 - the signature of the type above
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Generic[A]):
-    """What a step wants of an agent: who is asked, in which words, and the type of the answer."""
+    """
+    What a step wants of an agent: who is asked, in which words, and the type of the answer.
+
+    An answer with `objections` is asked for once more; the second is taken, and what is wrong with it told.
+    """
 
     role: Role
     prompt: str
     answer: type[A]
     task: Task | None = None
+    objections: Objections = no_objections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered(Generic[A]):
-    """`wrote` holds the planning files the role may write (path to text), as the agent left them."""
+    """
+    `wrote` holds the planning files the role may write (path to text), as the agent left them.
+
+    `seconds` is what we measured, `observed` the commands we saw the agent run: None where it cannot be watched.
+    """
 
     value: A
     wrote: Mapping[str, str]
+    seconds: float = 0.0
+    observed: tuple[str, ...] | None = None
+    issues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

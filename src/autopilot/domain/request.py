@@ -6,7 +6,11 @@ from autopilot.domain.value import Value
 
 
 class RunRequest(Value, frozen=True, kw_only=True):
-    """`phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume."""
+    """
+    `phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume.
+
+    `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`.
+    """
 
     folder: str
     phases: str = ""
@@ -15,6 +19,15 @@ class RunRequest(Value, frozen=True, kw_only=True):
     model: str | None = None
     lenient: bool = False
     sandbox: Literal["auto", "none"] = "auto"
+    first: str | None = None
+    last: str | None = None
+    only: str | None = None
+
+    @property
+    def wish(self) -> str:
+        """The phases asked for, in the words of the command line; empty when none were named."""
+        flags = (("--from", self.first), ("--to", self.last), ("--only", self.only))
+        return " ".join([self.phases, *(f"{flag} {value}" for flag, value in flags if value is not None)]).strip()
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):

@@ -96,7 +96,11 @@ class MiniVerified(Tagged, frozen=True, kw_only=True):
 
 
 class Verified(Tagged, frozen=True, kw_only=True):
-    """Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it."""
+    """
+    Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
+
+    `observed` counts the commands we saw the verifier run; None where it cannot be watched.
+    """
 
     commit: str
     tree: str
@@ -105,10 +109,13 @@ class Verified(Tagged, frozen=True, kw_only=True):
     old_failures: tuple[str, ...] = ()
     opinion: VerifyOpinion | None = None
     seconds: float = 0.0
+    observed: int | None = None
+    issues: tuple[str, ...] = ()
 
 
 class Judged(Tagged, frozen=True, kw_only=True):
     opinion: JudgeOpinion
+    issues: tuple[str, ...] = ()
 
 
 class Compared(Tagged, frozen=True, kw_only=True):
@@ -122,6 +129,7 @@ class Rated(Tagged, frozen=True, kw_only=True):
 
     opinion: RateOpinion
     score: float
+    issues: tuple[str, ...] = ()
 
 
 class Debugged(Tagged, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,7 @@ NOT_TO_BE_HAD = frozenset({"usage_limited", "auth"})
 REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
+Heard = tuple[AgentAnswered, ...]
 
 
 class StepAgents:
@@ -41,7 +42,7 @@ class StepAgents:
         return f"{self._record.start.run}/{self._record.phase.id}/{self._started.step}/{self._started.n}"
 
     def ask(self, question: Question[A]) -> Answered[A]:
-        files = visible(question.role, self._record, self._snapshot)
+        files = self._files(question)
         with ExitStack() as stack:
             checkout = self._hands.workspace.checkout(self._record.commit, files)
             opened: list[str] = []
@@ -51,17 +52,18 @@ class StepAgents:
                     opened.append(stack.enter_context(checkout))
                 return opened[0]
 
-            value, events = self._settle(question, folder, files)
+            value, events, issues = self._settle(question, folder, files)
         wrote = {path: text for event in events for path, text in event.wrote.items()}
-        return Answered(value=value, wrote=wrote)
+        seconds = round(sum(event.seconds for event in events), 3)
+        return Answered(value=value, wrote=wrote, seconds=seconds, observed=_observed(events), issues=issues)
 
     def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
         workspace = self._hands.workspace
-        files = visible(question.role, self._record, self._snapshot)
+        files = self._files(question)
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
         folder = "" if change else self._workplace(files)
         try:
-            value, events = self._settle(question, lambda: folder, files)
+            value, events, _ = self._settle(question, lambda: folder, files)
         except NoAnswer:
             if folder:
                 workspace.keep_interrupted(folder, onto, self.step_id)
@@ -71,6 +73,9 @@ class StepAgents:
             change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
         touched = sorted({path for event in events for path in event.touched})
         return Worked(value=value, change=change, findings=tuple(_touched(path) for path in touched))
+
+    def _files(self, question: Question[A]) -> dict[str, str]:
+        return visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
 
     def _workplace(self, files: Mapping[str, str]) -> str:
         """
@@ -98,20 +103,23 @@ class StepAgents:
 
     def _settle(
         self, question: Question[A], folder: Callable[[], str], files: Mapping[str, str]
-    ) -> tuple[A, tuple[AgentAnswered, ...]]:
-        """The answer as its type; one repair if it does not fit."""
-        heard: tuple[AgentAnswered, ...] = ()
+    ) -> tuple[A, Heard, tuple[str, ...]]:
+        """The answer as its type, and what is still wrong with it; one repair if it does not fit."""
+        heard: Heard = ()
         prompt, problem = question.prompt, ""
-        for call_id in (self.step_id, f"{self.step_id}.2"):
+        again = f"{self.step_id}.2"
+        for call_id in (self.step_id, again):
             event = self._heard(call_id)
             if event is None:
                 call = _call(question, self._record, call_id, folder())
                 event = self._put(msgspec.structs.replace(call, prompt=prompt), files)
             heard = (*heard, event)
             value, problem = _value(event, question.answer)
-            if value is not None:
-                return value, heard
-            prompt = REPAIR.format(problem=problem) + question.prompt
+            objections = () if value is None else question.objections(_object(event))
+            if value is not None and (not objections or call_id == again):
+                return value, heard, tuple(objection.issue for objection in objections)
+            reminders = "\n".join(objection.reminder for objection in objections)
+            prompt = (f"{reminders}\n\n" if reminders else REPAIR.format(problem=problem)) + question.prompt
         raise NoAnswer("bad_output", problem)
 
     def _put(self, call: Call, files: Mapping[str, str]) -> AgentAnswered:
@@ -179,6 +187,7 @@ def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
         usage=reply.usage,
         commands=reply.commands,
         seconds=seconds,
+        observes=reply.observes,
         resets_at=reply.resets_at,
     )
 
@@ -208,6 +217,19 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
         return None, str(error)
     except msgspec.DecodeError as error:
         return None, f"it is no valid JSON: {error}"
+
+
+def _object(event: AgentAnswered) -> dict[str, Any]:
+    """The answer as it was written, before its values were made to fit their types."""
+    decoded = msgspec.json.decode(event.answer or "{}")
+    return decoded if isinstance(decoded, dict) else {}
+
+
+def _observed(events: Heard) -> tuple[str, ...] | None:
+    """What the agent was seen running; None unless every call of it was watched."""
+    if not all(event.observes for event in events):
+        return None
+    return tuple(command for event in events for command in event.commands)
 
 
 def _touched(path: str) -> Finding:

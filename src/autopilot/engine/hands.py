@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.protocols import Agent, Clock, FactMaker, Planning, Processes, Workspace
+from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +16,7 @@ class Hands:
     workspace: Workspace
     facts: FactMaker
     planning: Planning
+    diagnostics: Diagnostics
     processes: Processes
     clock: Clock
     boot: str

@@ -2,11 +2,14 @@
 
 from typing import assert_never
 
+import msgspec
+
 from autopilot.domain.events import (
     Brief,
     LandingStarted,
     PhaseFinished,
     PhaseLanded,
+    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
@@ -18,8 +21,10 @@ from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import outcome_of, rolled_back
+from autopilot.engine.papers import write_confidence, write_postmortem
 from autopilot.engine.perform import perform
 from autopilot.engine.streams import Streams
+from autopilot.engine.trace import trace_of
 from autopilot.pipeline import PHASE_GATE, artifacts
 
 
@@ -57,10 +62,12 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
-    hands.workspace.write_planning(planning_files(record))
+    passes = streams.passes(brief.phase.id)
+    hands.workspace.write_planning(planning_files(record) | trace_file(passes))
     if rolled_back(record, finish):
         hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
-    outcome = outcome_of(record, finish)
+    lost = write_postmortem(record, finish, hands.diagnostics)
+    outcome = noting(outcome_of(record, finish), lost)
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(
         outcome=outcome,
@@ -69,7 +76,19 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
         threshold=brief.pass_threshold,
         completed_before=before,
     )
-    return PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    note, lost = write_confidence(passes, run, finished, hands.diagnostics)
+    if note is not None:
+        streams.append_run(note)
+    return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
+
+
+def noting(outcome: PhaseOutcome, problems: tuple[str, ...]) -> PhaseOutcome:
+    return msgspec.structs.replace(outcome, issues=(*outcome.issues, *problems))
+
+
+def trace_file(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
+    return {f"{passes[-1].brief.dir}/TRACE.jsonl": trace_of(passes)}
 
 
 def planning_files(record: PhaseRecord) -> dict[str, str]:
@@ -86,7 +105,8 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
-    files = {path: text for record in streams.passes(move.phase) for path, text in planning_files(record).items()}
+    passes = streams.passes(move.phase)
+    files = {path: text for record in passes for path, text in planning_files(record).items()} | trace_file(passes)
     sealed = hands.workspace.sealed(move.commit, step)
     commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files, message)
     landing = hands.workspace.land(commit)

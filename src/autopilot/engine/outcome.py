@@ -19,12 +19,10 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
+from autopilot.domain.scores import band
+from autopilot.domain.taxonomy import unclassified
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish
-
-BANDS = (
-    (9.5, "excellence"), (8.0, "good"), (7.0, "acceptable"), (5.0, "significant_gaps"), (3.0, "major_failures"),
-)  # fmt: skip
 
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
@@ -89,7 +87,26 @@ def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     failed = (f"task {task} FAILED" for task in failed_tasks(record))
     stopped = (finish.reason,) if finish.status != "completed" else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
-    return (*failed, *stopped, *(f"planning file touched by an agent: {path}" for path in sorted(touched)))
+    planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
+    return (*failed, *stopped, *planning, *warnings(record))
+
+
+def warnings(record: PhaseRecord) -> tuple[str, ...]:
+    """What was wrong with answers that were taken all the same, and failures nobody could place (VRFY-05a)."""
+    answers = (s.result for s in record.finished if isinstance(s.result, Verified | Judged | Rated))
+    taken = (issue for answer in answers for issue in answer.issues)
+    opinions = (seen.opinion for seen in record.results(Verified) if seen.opinion)
+    bare = (failure for o in opinions for failure in unclassified(o.failures, o.failure_categories))
+    told = (f"Unclassified failure detected: {failure}." for failure in bare)
+    return tuple(dict.fromkeys((*taken, *told, *untraced(record))))
+
+
+def untraced(record: PhaseRecord) -> tuple[str, ...]:
+    """What a user touches has to be followed to what it does; a verifier that did not is told on."""
+    seen = record.find(Verified)
+    if record.phase.type != "ui" or seen is None or seen.opinion is None or seen.opinion.behavioral_traces:
+        return ()
+    return (f"Verifier did not perform behavioral traces for UI phase {record.phase.id}. Verification may be shallow.",)
 
 
 def feedback(record: PhaseRecord) -> tuple[str, ...]:
@@ -135,11 +152,6 @@ def _status(record: PhaseRecord, step: str) -> str:
             return "completed"
         case _:
             return "pass" if isinstance(last.verdict, Advance) else "fail"
-
-
-def band(score: float) -> str:
-    """RATE-06."""
-    return next((name for least, name in BANDS if score >= least), "not_implemented")
 
 
 def rolled_back(record: PhaseRecord, finish: Finish) -> bool:

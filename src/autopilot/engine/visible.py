@@ -9,19 +9,27 @@ from autopilot.pipeline import artifacts
 # Written about the work, by or for reviewers: nobody sees them but the judge in its second call.
 REPORTS = frozenset(
     {"EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md", "SCORECARD.md", "HANDOFF.md", "VISUAL-BUGS.md",
-     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl"}
+     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json"}
 )  # fmt: skip
 SHOWN_REPORTS: dict[Role, frozenset[str]] = {"judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"})}
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
+LEARN: frozenset[Role] = frozenset({"plan", "execute"})
+LEARNINGS = ".planning/LEARNINGS.md"
 MAY_WRITE: dict[Role, tuple[str, ...]] = {"research": ("RESEARCH.md",), "plan": ("PLAN.md", "tests/")}
 
 
-def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str]) -> dict[str, str]:
-    """The files to lay over the role's checkout: path relative to the workspace, to text."""
+def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str], learnings: str = "") -> dict[str, str]:
+    """
+    The files to lay over the role's checkout: path relative to the workspace, to text.
+
+    `learnings` are for those who plan and build (LRNG-02), never for those who judge.
+    """
     if role in SEES_NOTHING:
         return {}
     folder = f"{record.brief.dir}/"
     ours = {folder + name: text for name, text in artifacts(record).items()}
+    if learnings and role in LEARN:
+        ours[LEARNINGS] = learnings
     shown = SHOWN_REPORTS.get(role, frozenset())
     return {
         path: text

@@ -1,6 +1,6 @@
 """What do judge and verifier make of the work together? The harsher word counts."""
 
-from autopilot.domain.answers import Recommendation
+from autopilot.domain.answers import DivergenceOpinion, Recommendation
 from autopilot.domain.progress import debugs_left
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
@@ -8,18 +8,23 @@ from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 SEVERITY: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
+RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-stamping."
 
 
 class DivergenceFacts(Facts, frozen=True, kw_only=True):
+    """`compared` counts the comparisons made of this commit."""
+
     debugs_left: int
+    compared: int = 1
 
 
 class DivergenceOpinions(Opinions, frozen=True, kw_only=True):
-    """Two words of the same judge; None when it was not asked."""
+    """Two words of the same judge; None when it was not asked. `independent`: it differs, or has its own evidence."""
 
     first: Recommendation | None = None
     second: Recommendation | None = None
     concerns: tuple[str, ...] = ()
+    independent: bool = False
 
 
 def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions, Claims]:
@@ -28,14 +33,28 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
         first=judged.recommendation,
         second=compared.recommendation,
         concerns=(*compared.concerns, *compared.verifier_missed, *judged.concerns),
+        independent=bool(differences(compared) or judged.independent_evidence),
     )
-    return Evidence(DivergenceFacts(debugs_left=debugs_left(record)), opinions, Claims())
+    seen = sum(isinstance(s.result, Compared) and s.commit == record.commit for s in record.finished)
+    return Evidence(DivergenceFacts(debugs_left=debugs_left(record), compared=seen), opinions, Claims())
+
+
+def differences(compared: DivergenceOpinion) -> tuple[str, ...]:
+    return (*compared.disagreements, *compared.verifier_missed, *compared.judge_missed)
 
 
 def harsher(o: DivergenceOpinions) -> Recommendation:
     if o.first is None or o.second is None:
         return "halt"
     return max(o.first, o.second, key=SEVERITY.index)
+
+
+def judge_again(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    return Retry(step="judge", because=RUBBER_STAMP)
+
+
+def give_up(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    return Stop(because=RUBBER_STAMP, rollback=True)
 
 
 def stop(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
@@ -55,9 +74,13 @@ GATE = Gate(
     question="What do judge and verifier make of the work together?",
     gather=gather,
     rules=(
+        Rule("it shows no analysis of its own, first time",
+             lambda f, o, c: harsher(o) == "proceed" and not o.independent and f.compared <= 1, judge_again),
+        Rule("it shows no analysis of its own",
+             lambda f, o, c: harsher(o) == "proceed" and not o.independent, give_up),
         Rule("both words are proceed", lambda f, o, c: harsher(o) == "proceed", go_on),
         Rule("one says debug, attempts remain", lambda f, o, c: harsher(o) == "debug" and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, stop),
     ),
     kinds=(DivergenceFacts, DivergenceOpinions, Claims),
-)
+)  # fmt: skip

@@ -6,6 +6,8 @@ from autopilot.domain.results import Judged
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
+ECHO = "Judge agrees with verifier on all points without presenting independent evidence. Possible rubber-stamp."
+
 
 class JudgeFacts(Facts, frozen=True, kw_only=True):
     """`asked` counts the judge's answers about this commit."""
@@ -32,12 +34,20 @@ def stop(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
     return Stop(because=f"judge recommends {o.judge.recommendation}: {joined(o.judge.concerns)}", rollback=True)
 
 
+def echoes(o: JudgeOpinions) -> bool:
+    """VRFY-04: it agrees on every point and shows nothing of its own."""
+    judge = o.judge
+    return bool(judge and judge.verifier_agreement and not judge.verifier_missed and not judge.independent_evidence)
+
+
 def judge_again(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
-    return Retry(step="judge", because="A judgement needs at least one concern and evidence you gathered yourself.")
+    needed = "A judgement needs at least one concern and evidence you gathered yourself."
+    return Retry(step="judge", because=f"{ECHO} {needed}" if echoes(o) else needed)
 
 
 def give_up(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
-    return Stop(because="the judge presented no concern or no evidence of its own, twice", rollback=True)
+    because = ECHO if echoes(o) else "the judge presented no concern or no evidence of its own, twice"
+    return Stop(because=because, rollback=True)
 
 
 def go_on(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:

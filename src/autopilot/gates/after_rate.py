@@ -7,7 +7,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_divergence import DivergenceOpinions, harsher
-from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of
+from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of, shallow
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
@@ -32,6 +32,7 @@ class RateOpinions(Opinions, frozen=True, kw_only=True):
     second: Recommendation | None = None
     score: float | None = None
     deductions: tuple[str, ...] = ()
+    lowest: tuple[str, ...] = ()
 
 
 def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
@@ -49,6 +50,7 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         second=record.latest(Compared).opinion.recommendation,
         score=rated.score,
         deductions=tuple(f"{s.criterion}: {s.justification}" for s in rated.opinion.scorecard if s.score < MIN_SCORE),
+        lowest=tuple(s.criterion for s in sorted(rated.opinion.scorecard, key=lambda s: s.score)[:3]),
     )
     return Evidence(facts, opinions, Claims())
 
@@ -72,7 +74,8 @@ def stop(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
 
 
 def plan_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
-    return Retry(step="research", because=f"Previous attempt scored {o.score}/10. Issues: {joined(o.deductions)}")
+    issues, focus = joined(o.deductions) or "none named", joined(o.lowest) or "every criterion"
+    return Retry(step="research", because=f"Previous attempt scored {o.score}/10. Issues: {issues}. Focus on: {focus}")
 
 
 def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
@@ -98,7 +101,7 @@ def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
 
 
 def sound(f: RateFacts, o: RateOpinions) -> bool:
-    return facts_hold(f.verification) and agreed(o)
+    return facts_hold(f.verification) and not shallow(f.verification) and agreed(o)
 
 
 GATE = Gate(

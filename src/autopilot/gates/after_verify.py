@@ -9,9 +9,16 @@ from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
+TWO_MINUTES = 120
+
 
 class VerifyFacts(Facts, frozen=True, kw_only=True):
-    """`reviews` counts verifications of this very commit, so that asking again has an end."""
+    """
+    `reviews` counts verifications of this very commit, so that asking again has an end.
+
+    `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
+    runs of every criterion stand in for it.
+    """
 
     checks: int
     failing: tuple[str, ...]
@@ -21,6 +28,9 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     reviews: int
     debugs: int
     debugs_left: int
+    seconds: float = 0.0
+    least_seconds: float = 0.0
+    observed: int | None = None
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -43,6 +53,9 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),
         debugs_left=debugs_left(record),
+        seconds=seen.seconds,
+        least_seconds=record.start.settings.limits.min_verification_seconds,
+        observed=seen.observed if seen.opinion else None,
     )
 
 
@@ -51,7 +64,15 @@ def facts_hold(f: VerifyFacts) -> bool:
     return f.checks > 0 and f.fresh and not f.failing and not f.unproven
 
 
+def shallow(f: VerifyFacts) -> bool:
+    """VRFY-03a, AMB-17: seen running nothing, or in too short a time fewer commands than there are criteria."""
+    if f.observed is None:
+        return False
+    return f.observed == 0 or (f.seconds < f.least_seconds and f.observed < f.checks)
+
+
 def idle(o: VerifyOpinions) -> bool:
+    """VRFY-03b."""
     return o.verifier is None or not o.verifier.commands_run
 
 
@@ -67,15 +88,28 @@ def missed(verifier: VerifyOpinion) -> tuple[str, ...]:
 def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
     said = (o.verifier.failures or missed(o.verifier)) if o.verifier else ()
     hollow = tuple(f"task {task}: no criterion that failed before passes now" for task in f.unproven)
-    return joined((*f.failing, *hollow) or said) or ("nothing was checked" if not f.checks else "the verifier objects")
+    return joined((*f.failing, *hollow) or said) or objection(f, o)
+
+
+def objection(f: VerifyFacts, o: VerifyOpinions) -> str:
+    if not f.checks:
+        return "nothing was checked"
+    return doubt(f, o) if idle(o) or shallow(f) else "the verifier objects"
 
 
 def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
     return Retry(step="debug", because=complaint(f, o))
 
 
+def doubt(f: VerifyFacts, o: VerifyOpinions) -> str:
+    if idle(o) or f.observed == 0:
+        return "Verifier reported empty commands_run. Verification without command execution is not accepted."
+    least = "2-minute" if f.least_seconds == TWO_MINUTES else f"{f.least_seconds:g}-second"
+    return f"Verifier completed in {f.seconds:.0f} seconds -- below {least} minimum. Possible rubber-stamp."
+
+
 def verify_again(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
-    return Retry(step="verify", because="Verification without command execution is not accepted: list commands_run.")
+    return Retry(step="verify", because=doubt(f, o))
 
 
 def give_up(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
@@ -88,7 +122,7 @@ def wait(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
 
 def needs_person(f: VerifyFacts, o: VerifyOpinions) -> bool:
     """HUM-04: no agent can do what is left, and the verifier is not sure that it is done."""
-    return f.person_only and not (facts_hold(f) and content(o) and confident(o.verifier))
+    return f.person_only and not (facts_hold(f) and content(o) and not shallow(f) and confident(o.verifier))
 
 
 def go_on(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
@@ -101,9 +135,10 @@ GATE = Gate(
     gather=gather,
     rules=(
         Rule("only a person can do what is left", lambda f, o, c: needs_person(f, o), wait),
-        Rule("the facts hold and the verifier agrees", lambda f, o, c: facts_hold(f) and content(o), go_on),
-        Rule("only the verifier ran nothing, first time",
-             lambda f, o, c: facts_hold(f) and idle(o) and f.reviews == 1, verify_again),
+        Rule("the facts hold and the verifier agrees",
+             lambda f, o, c: facts_hold(f) and content(o) and not shallow(f), go_on),
+        Rule("only the verifier ran nothing or too little, first time",
+             lambda f, o, c: facts_hold(f) and (idle(o) or shallow(f)) and f.reviews == 1, verify_again),
         Rule("debug attempts remain", lambda f, o, c: f.checks > 0 and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import platform
+import signal
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Self
 
 import msgspec
 
-from autopilot.domain.errors import RunLocked
+from autopilot.domain.errors import RepositoryInvalid, RunLocked
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.failures import translated
@@ -19,6 +20,7 @@ from autopilot.journal.files import make_folder
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # A look at who holds the lock takes it for an instant; a start waits that out before it gives up.
 _TRIES, _PAUSE_S = 10, 0.02
+STOP_SECONDS = 20.0
 _STATE_FIELD, _BIRTH_FIELD = 0, 19
 
 
@@ -104,6 +106,20 @@ def alive(owner: Owner) -> bool:
     if owner.pid <= 0 or owner.boot != boot_id():
         return False
     return _exists(owner.pid) and birth_of(owner.pid) == owner.birth
+
+
+def end(owner: Owner, *, now: bool) -> None:
+    """Ask the process to stop and wait until it has; with `now` it is not asked."""
+    os.kill(owner.pid, signal.SIGKILL if now else signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while alive(owner) and time.monotonic() < deadline:
+        time.sleep(0.05)  # the end of a process that is not our child can only be watched for
+    if alive(owner):
+        raise RepositoryInvalid(
+            f"process {owner.pid} did not stop within {STOP_SECONDS:.0f} seconds",
+            why="the run may be in the middle of a command that does not end",
+            do="use `autopilot stop --now`; nothing is lost by it",
+        )
 
 
 def birth_of(pid: int) -> str:

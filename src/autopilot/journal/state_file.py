@@ -51,6 +51,13 @@ class StateFile:
             )
         return _with_bare_keys(state)
 
+    def archived(self) -> tuple[dict[str, Any], ...]:
+        """The states of finished runs, oldest first. What is damaged or not ours is passed over."""
+        with translated(self._folder):
+            found = sorted((self._folder / "archive").glob("run-*.json"), key=lambda path: path.stem)
+        states = (_parsed(_bytes(path)) for path in found if path.is_file())
+        return tuple(_with_bare_keys(state) for state in states if _ours(state))
+
     def archive(self, run_id: str, state: dict[str, Any] | None = None) -> Path | None:
         """
         Move the state to `archive/<run id>.json`, or put `state` there in its stead. Where it went, if there was one.
@@ -67,6 +74,12 @@ class StateFile:
             write_atomic(target, content)
         self._remove(run_id, held)
         return target
+
+    def set_aside(self) -> None:
+        """A run that failed or was stopped keeps its state under its own name when another one starts."""
+        held = self.read()
+        if held is not None:
+            self.archive(held["_meta"]["run_id"])
 
     def _remove(self, run_id: str, held: dict[str, Any] | None) -> None:
         if held is None or held["_meta"]["run_id"] != run_id:

@@ -5,11 +5,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autopilot.planning import mentions
+from autopilot.planning import fields, mentions
 from autopilot.planning.markdown import Document, Heading
 from autopilot.planning.mentions import Mention, Unread
 
 _PHASES_HEADING = re.compile(r"\b(?:phases|roadmap|milestones?)\b", re.IGNORECASE)
+_NO_PROSE = re.compile(r"(?:[-+*]|\d{1,4}[.)])\s|[|#<>]")
+_MAX_CONTINUED = 20
 _BLOCK_END = re.compile(r"\s*</details>", re.IGNORECASE)
 
 
@@ -90,9 +92,19 @@ def _entries(document: Document, free: Sequence[int], unread: Unread) -> Iterato
         text = document.lines[line - 1]
         if line < taken or "hase" not in text.lower():
             continue
-        if found := mentions.entry(line, text, unread):
+        said = " ".join([text, *_continued(document.lines, line)])
+        if found := mentions.entry(line, said, unread):
             taken = _body_end(document.lines, line, found.indent)
             yield found, range(line + 1, taken)
+
+
+def _continued(lines: Sequence[str], line: int) -> Iterator[str]:
+    """The rest of an entry written over several lines: indented text below it, up to a list, a label or a gap."""
+    for text in lines[line : line + _MAX_CONTINUED]:
+        bare = text.strip()
+        if not bare or not text[0].isspace() or _NO_PROSE.match(bare) or fields.starts_field(bare):
+            return
+        yield bare
 
 
 def _body_end(lines: Sequence[str], line: int, indent: int) -> int:

@@ -48,6 +48,7 @@ class Config(Value, frozen=True, kw_only=True):
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
     setup: str | None = None
+    dependencies: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -81,6 +82,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
         setup=_text(_section(data, "workspace").get("setup")),
+        dependencies=_dependencies(_section(data, "workspace")),
         notes=notes,
         raw=data,
     )
@@ -91,6 +93,7 @@ def _load(text: str | bytes, path: str) -> dict[str, Any]:
     try:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         data = json.loads(decoded, parse_constant=_refuse)
+        json.dumps(data, ensure_ascii=False).encode()  # half a surrogate pair could be neither stored nor run
     except json.JSONDecodeError as error:
         what = f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         raise ConfigInvalid(what, why=why, do=f"Correct line {error.lineno} of {path}.") from error
@@ -120,6 +123,11 @@ def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]
         else:
             limits[name] = value
     return limits, tuple(notes)
+
+
+def _dependencies(workspace: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """None when the file does not say; a null there means none."""
+    return _texts(workspace["dependencies"] or []) if "dependencies" in workspace else None
 
 
 def _section(data: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -15,11 +15,27 @@ _REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _TARGET = re.compile(r"^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?!=)", re.MULTILINE)
 
 
+# What a package manager installs or a build leaves in the project, usually ignored by git: a clone starts without it.
+DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
+    "nodejs": ("node_modules",),
+    "python": (".venv", "venv"),
+    "rust": ("target",),
+    "go": ("vendor",),
+    "maven": ("target",),
+    "gradle": (".gradle", "build"),
+}
+
+
 class Detected(Value, frozen=True, kw_only=True):
     type: str = "unknown"
     manifest: str | None = None
     commands: Commands = Commands()
     notes: tuple[str, ...] = ()
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        """The folders a clone needs from the user's checkout for the commands to run."""
+        return DEPENDENCIES.get(self.type, ())
 
 
 def detect(files: Mapping[str, str]) -> Detected:
@@ -36,6 +52,11 @@ def merge(config: Config, detected: Detected) -> Commands:
     """A key in the config wins, a null too, unless Autopilot itself once wrote it there."""
     chosen = {"user-override": config.commands, "auto-detected": detected.commands}
     return Commands(**{name: getattr(chosen[source], name) for name, source in sources(config).items()})
+
+
+def dependencies(config: Config, detected: Detected) -> tuple[str, ...]:
+    """`workspace.dependencies` of the config wins, a null or an empty list too; else what the kind of project has."""
+    return detected.dependencies if config.dependencies is None else config.dependencies
 
 
 def sources(config: Config) -> dict[str, str]:

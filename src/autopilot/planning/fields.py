@@ -34,7 +34,8 @@ _SPAN = re.compile(
     rf"({_REQUIREMENT.pattern})\s*(?:-|\u2013|\u2014|\.\.\.?|\bthrough\b|\bto\b)\s*({_REQUIREMENT.pattern}|\d{{1,4}}\b)"
 )
 _STUB = re.compile(
-    r"\W*(?:to be (?:planned|defined|determined|done)|urgent work|tbd|todo|placeholder|n/?a)\b", re.IGNORECASE
+    r"\W*(?:(?:to be (?:planned|defined|determined)|urgent work)\b|(?:tbd|todo|placeholder|n/?a)\b(?! *[\w`]))",
+    re.IGNORECASE,
 )
 
 
@@ -97,6 +98,11 @@ def requirement_ids(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def starts_field(line: str) -> bool:
+    """Whether the line is a labelled one."""
+    return _label(line) is not None
+
+
 def is_stub(goal: str) -> bool:
     """R25: `[To be planned]`, `TBD` and the like, or nothing at all."""
     return not goal.strip() or _STUB.match(goal) is not None
@@ -128,15 +134,14 @@ def _first(blocks: dict[str, _Block], names: Iterable[str]) -> _Block | None:
 
 
 def _criteria(blocks: dict[str, _Block]) -> tuple[Numbered, ...]:
-    """The first kind of criteria the section has, in the order of how much they bind."""
+    """The first kind of criteria the section has, in the order of how much they bind; `[To be defined]` is none."""
     for name in _CRITERIA:
         block = blocks.get(name)
         if block is None:
             continue
-        if listed := tuple(items(block.lines[1:])):
-            return listed
-        if (said := block.text()) and not is_stub(said):
-            return ((block.line, said),)
+        listed = tuple(items(block.lines[1:])) or ((block.line, block.text()),)
+        if binding := tuple(item for item in listed if not is_stub(item[1])):
+            return binding
     return ()
 
 

@@ -33,6 +33,11 @@ _TRAILING = re.compile(
     r"| ?[\u2713\u2714\u2705]{1,4}$",
     re.IGNORECASE,
 )
+# A list of shipped phases: `Name (2/2 plans) - completed 2026-02-13`.
+_COUNTED = re.compile(
+    r" ?\(\d{1,4}(?:/\d{1,4})? plans?\b[^()]*\)(?=$| [-\u2014\u2013]{1,3} (?:completed|shipped)\b)", re.IGNORECASE
+)
+_DATED = re.compile(r"(?:^| )\(?(?:completed|shipped|complete)(?: \d{4}-\d\d[^()]*)?\)?$", re.IGNORECASE)
 _DESCRIBED = re.compile(rf" (?:--?|[{_DASH}]{{1,3}}) ")
 # What stands where a number should: something with a digit, or one word before a separator.
 _NUMBERLIKE = re.compile(rf"([^\s:]*\d[^\s:]*|[^\s:]{{1,16}}(?=\s*(?::|\uff1a|\s[{_DASH}]|\s--?\s)))")
@@ -124,15 +129,16 @@ def entry(line: int, text: str, unread: Unread) -> Mention | None:
         if marked:
             unread.note(line, said, lead.end())
         return None
-    name, description = _divide(title["name"], bold=bold and not title["bold"])
+    behind = title["name"]
+    name, description = _divide(behind, bold=bold and not title["bold"])
     seen = status.of_box(item["box"]) if item["box"] is not None else None
     return Mention(
         id=ids.normalise(title["id"]),
         kind="entry",
         line=line,
         name=_clean(name),
-        description=plain(_SUFFIX.sub("", description)),
-        status=seen or status.of_marks(said),
+        description=_described(description),
+        status=seen or status.of_marks(f"{lead['front']} {name}") or status.of_description(description, behind),
         boxed=seen is not None,
         weak=not marked,
         indent=len(item["indent"].expandtabs(4)),
@@ -194,15 +200,25 @@ def _divide(rest: str, *, bold: bool) -> tuple[str, str]:
     if bold and (end := re.search(r"\*\*|__", rest)):
         return rest[: end.start()], rest[end.end() :].strip().lstrip("-:\u2014\u2013 ")
     stripped = rest.strip()
-    if split := _DESCRIBED.search(stripped):
-        return stripped[: split.start()], stripped[split.end() :]
-    return stripped, ""
+    if counted := _COUNTED.search(stripped):
+        return stripped[: counted.start()], ""
+    bare = _bare(stripped)
+    if split := _DESCRIBED.search(bare):
+        return bare[: split.start()], bare[split.end() :]
+    return bare, ""
+
+
+def _described(text: str) -> str:
+    """The description alone: when it was completed is no goal."""
+    return _DATED.sub("", plain(_SUFFIX.sub("", text))).strip().lstrip("\u2705\u2713\u2714 -:\u2014\u2013")
 
 
 def _clean(name: str) -> str:
     """The name alone: marks of insertion, completion and plan counts gone, unless nothing else is there."""
-    bare = plain(_SUFFIX.sub("", name)).strip()
+    return _bare(plain(_SUFFIX.sub("", name)).strip()).strip(" -:\u2014\u2013*")
+
+
+def _bare(text: str) -> str:
     for _ in range(3):
-        shorter = _TRAILING.sub("", bare).strip()
-        bare = shorter or bare
-    return bare.strip(" -:\u2014\u2013*")
+        text = _TRAILING.sub("", text).strip() or text
+    return text

@@ -16,6 +16,7 @@ _OPEN = {
     for tag in ("task", "feature")
 }
 _CLOSE = re.compile(r"[ \t]*</(?:task|feature)\s*>", re.IGNORECASE)
+_CLOSED = re.compile(r"</(?:task|feature)\s*>", re.IGNORECASE)  # without blanks in front a search stays linear
 _ATTRIBUTE = re.compile(r"(?<![\w-])([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _PHASE = re.compile(rf"\bPhase\s+({ids.PATTERN})(?![\w.]*\w)", re.IGNORECASE | re.ASCII)
 _OPENING_LINES = 10
@@ -100,7 +101,7 @@ def _tagged(body: _Body, tag: str) -> Iterator[Block]:
             opened = None
         if found is not None:
             opened = (at, found)
-            if _CLOSE.search(line):
+            if _CLOSED.search(line):
                 yield body.block(opened, at + 1, wave)
                 opened = None
     if opened is not None:

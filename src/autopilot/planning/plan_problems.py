@@ -24,6 +24,10 @@ _LOOKS_ONLY = re.compile(
 )
 _TEST_SPEC = re.compile(r"tests?/task-[\w.-]+\.sh")
 # Each makes the command's end say "fine" whatever happened before.
+_TEST_RUNNER = re.compile(
+    r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest)\b"
+    r"|\b(?:npm|pnpm|yarn|bun|cargo|go|make|mvn|gradle|gradlew|dotnet|mix|swift)\s+(?:run\s+)?test\b"
+)
 _HARMLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\|\|\s*(?:true|:|/bin/true|exit\s+0|echo\b)"), "`|| true` swallows the failure"),
     (re.compile(r"(?:;|&&?|\n|^)\s*(?:true|:|/bin/true)\s*$"), "it ends in `true`"),
@@ -182,6 +186,8 @@ def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
 def cannot_fail(criterion: Criterion) -> str | None:
     """Why the criterion's command would pass whatever the code does; None when it can fail."""
     command = (criterion.command or "").strip()
+    if criterion.expect.form == "text" and _TEST_RUNNER.search(command):
+        return "a test run that fails prints such words too; expect its exit code"
     if not command or criterion.expect.form != "exit":
         return None
     return next((why for pattern, why in _HARMLESS if pattern.search(command)), None)

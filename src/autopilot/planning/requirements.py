@@ -14,17 +14,21 @@ Scope = Literal["in", "deferred", "out"]
 
 _ID = r"(?P<id>[A-Za-z0-9]+(?:\.\d+)*(?:-[A-Za-z0-9]+(?:\.\d+)*)+|R\d{1,4}|REQ\d{1,4})"
 _ITEM = re.compile(
-    rf"\s*[-*+][ \t]+(?:\[(?P<box>.?)\][ \t]+)?(?P<bold>\*\*|__|`|\[)?{_ID}(?P<end>[^\w.-].*)$", re.ASCII
+    rf"\s*[-*+][ \t]+(?:\[(?P<box>.?)\][ \t]+)?(?P<bold>\*\*|__|`|\[)?{_ID}(?P<end>(?:[^\w.-].*)?)$", re.ASCII
 )
 _HEADED = re.compile(rf"{_ID}(?:\s*[:.]|\s+[-\u2014\u2013])\s*(?P<text>\S.*)$", re.ASCII)
 _PHASE = re.compile(rf"(?:phase\s*)?(?P<id>{ids.PATTERN})(?![\w.]*\w)", re.IGNORECASE | re.ASCII)
 _SUFFIX = re.compile(
     rf"\s[-\u2014\u2013]+\s*(?:v[\d.]+\s+)?Phase\s+(?P<id>{ids.PATTERN})\W*$", re.IGNORECASE | re.ASCII
 )
-_DEFERRED = re.compile(r"\bv[2-9]\b|future|later|deferred|backlog|nice to have", re.IGNORECASE)
+_DEFERRED = re.compile(r"future|later|deferred|backlog|nice to have", re.IGNORECASE)
+_LATER = re.compile(r"\bv[2-9]\b", re.IGNORECASE)
+_VERSION = re.compile(r"\bv\d", re.IGNORECASE)
 _FIRST_VERSION = re.compile(r"\bv[01](?:\.\d+)*\b|active|functional|validated", re.IGNORECASE)
 _OUT = re.compile(r"out of scope|non-goals|excluded", re.IGNORECASE)
 _SECTION = 2  # headings of this level and above open a version, deeper ones a category
+_BULLET = re.compile(r"(?:[-+]|\*(?!\*)|\d{1,4}[.)])(?:\s|$)|[|#>]")
+_MAX_CONTINUED = 50
 _DIVIDER = re.compile(r"[\s|:-]*-[\s|:-]*$")
 
 
@@ -101,16 +105,18 @@ def _stated(document: Document) -> Iterator[Requirement]:
     headings = {heading.line: heading for heading in document.headings}
     scope: Scope = "in"
     category = ""
-    for number, line in enumerate(document.lines, start=1):
+    current = False
+    for number in range(1, len(document.lines) + 1):
         heading = headings.get(number)
         if heading is None:
-            yield from _item(line, scope, category, number)
+            yield from _item(document.lines, number, scope, category)
         elif headed := _titled(heading, scope, category):
             yield headed
         elif heading.level > _SECTION:
             category = plain(heading.text)
         else:
-            scope, category = _scope(heading.text), ""
+            scope, category = _scope(heading.text, current=current), ""
+            current = current or _VERSION.search(heading.text) is not None
 
 
 def _titled(heading: Heading, scope: Scope, category: str) -> Requirement | None:
@@ -121,12 +127,15 @@ def _titled(heading: Heading, scope: Scope, category: str) -> Requirement | None
     return Requirement(id=found["id"], text=found["text"], scope=scope, category=category, line=heading.line)
 
 
-def _item(line: str, scope: Scope, category: str, number: int) -> Iterator[Requirement]:
-    """`- [ ] **AUTH-01**: text`. Without a box in a section of later versions it is not in scope."""
-    found = _ITEM.match(line)
+def _item(lines: Sequence[str], number: int, scope: Scope, category: str) -> Iterator[Requirement]:
+    """`- [ ] **AUTH-01**: text`, with the lines that continue it."""
+    found = _ITEM.match(lines[number - 1])
     if found is None or not (found["bold"] or found["box"] is not None or found["end"].lstrip().startswith(":")):
         return
-    text = plain(found["end"].lstrip("*_`] ").lstrip(":\u2014\u2013- "))
+    if not _is_id(found["id"]):
+        return
+    said = " ".join([found["end"], *_continued(lines, number)])
+    text = plain(said.lstrip("*_`] ").lstrip(":\u2014\u2013- "))
     suffix = _SUFFIX.search(text)
     box = found["box"]
     yield Requirement(
@@ -140,10 +149,27 @@ def _item(line: str, scope: Scope, category: str, number: int) -> Iterator[Requi
     )
 
 
-def _scope(heading: str) -> Scope:
+def _is_id(word: str) -> bool:
+    """`REFINE-PROMPTS` and `FR-1.1` are ids, `Multi-dialect` is a word."""
+    return word.isupper() or any(sign.isdigit() for sign in word)
+
+
+def _continued(lines: Sequence[str], number: int) -> Iterator[str]:
+    """Indented lines below an item, or the rest of a bold id whose line was broken."""
+    for line in lines[number : number + _MAX_CONTINUED]:
+        bare = line.strip()
+        if not bare or _BULLET.match(bare) or not (line[0] in " \t" or bare.startswith("**:")):
+            return
+        yield bare
+
+
+def _scope(heading: str, *, current: bool) -> Scope:
+    """`current` is whether a version was named before; the first one named is the one being built."""
     if _OUT.search(heading):
         return "out"
-    return "deferred" if _DEFERRED.search(heading) and not _FIRST_VERSION.search(heading) else "in"
+    if _FIRST_VERSION.search(heading):
+        return "in"
+    return "deferred" if _DEFERRED.search(heading) or (current and _LATER.search(heading)) else "in"
 
 
 def _traces(document: Document) -> Iterator[Trace]:

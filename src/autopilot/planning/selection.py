@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from autopilot.domain.errors import RoadmapInvalid, UsageInvalid
 from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.request import RunRequest
 from autopilot.planning import ids
 from autopilot.planning.order import order
 
@@ -13,6 +14,49 @@ _RANGE = re.compile(rf"({ids.PATTERN})(?:-|\u2013|\.\.)({ids.PATTERN})", re.ASCI
 _SPACED_RANGE = re.compile(r"(?<=\w)\s*(-|\u2013|\.\.)\s+(?=\w)|(?<=\w)\s+(-|\u2013|\.\.)\s*(?=\w)")
 _LIST_MARK = re.compile(r"[,;\s]+")
 _MAX_LENGTH = 2000
+
+
+def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
+    """
+    The phases a request names, in roadmap order; none when it names none.
+
+    `--only` names phases like an expression does. `--from` and `--to` bound what is named, and without a name what is
+    outstanding. Several of them together mean what is in all.
+    """
+    if not request.wish:
+        return ()
+    named = [text for text in (request.phases, request.only) if text] or ["all"]
+    sets = [{p.id for p in select(text, roadmap, completed)} for text in named]
+    sets.append(_bounded(request.first, request.last, roadmap))
+    chosen = set.intersection(*sets)
+    if not chosen and all(sets) and named != ["all"]:
+        raise UsageInvalid(
+            f"No phase fits all of {request.wish!r}.",
+            why="Nothing would run.",
+            do="Widen --from, --to or --only, or name other phases.",
+        )
+    return tuple(phase for phase in roadmap.phases if phase.id in chosen)
+
+
+def _bounded(first: str | None, last: str | None, roadmap: Roadmap) -> set[str]:
+    """AMB-02: segment-wise, both ends included, and only phases of the same prefix."""
+    known = {phase.id for phase in roadmap.phases}
+    ends = [ids.normalise(end) for end in (first, last) if end is not None]
+    for end in ends:
+        if end not in known:
+            raise unknown(end, roadmap)
+    if first is not None and last is not None and not ids.between(first, first, last):
+        raise UsageInvalid(
+            f"--from {first} --to {last} runs backwards.",
+            why="It selects no phase, so nothing would run.",
+            do=f"Write --from {last} --to {first}.",
+        )
+    return {p.id for p in roadmap.phases if _within(first, p.id, last)}
+
+
+def _within(first: str | None, phase_id: str, last: str | None) -> bool:
+    above = first is None or ids.between(first, phase_id, phase_id)
+    return above and (last is None or ids.between(phase_id, phase_id, last))
 
 
 def select(expression: str, roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:

@@ -3,6 +3,7 @@
 import re
 
 from autopilot.domain.phase import PhaseStatus
+from autopilot.planning.dependencies import without_parentheses
 
 _BOXES: dict[str, PhaseStatus] = {
     "": "not_started",
@@ -23,18 +24,24 @@ _WORDS: tuple[tuple[str, PhaseStatus], ...] = (
         "not_started",
     ),
     (r"partial|mostly|nearly|almost|in[ _-]?progress|started|active|executing|ongoing|wip\b", "in_progress"),
+    (r"(?:completed?|done|shipped|finished)\b.*\b(?:but|except|pending|partial(?:ly)?|remaining|not)\b", "in_progress"),
     (r"context|planning|\U0001f6a7|\d+ ?%", "in_progress"),
     (r"deferred|postponed|backlog|future|cancel|dropped|parked|paused|on hold|skipped|removed", "deferred"),
     (
-        r"complete|completed|done|shipped|finished|verified|closed|passed|yes\b|\u2705|\u2713|\u2714|\[x\]",
+        r"(?:completed?|done|shipped|finished|verified|closed|passed|yes)\b|\u2705|\u2713|\u2714|\[x\]",
         "completed",
     ),
 )
 _BACKLOG = re.compile(r"\( ?(?:STUB\W{1,3})?BACKLOG\b|\( ?deferred\b|[-\u2014\u2013] ?deferred ?\)", re.IGNORECASE)
-_FINISHED = re.compile(
-    r"[\u2705\u2713\u2714]|\( ?(?:completed?|shipped|done)\b[^()]*\)|[-\u2014\u2013] ?(?:completed|shipped) \d{4}-\d\d",
-    re.IGNORECASE,
+# `(complete)` and `(completed 2026-04-13, UAT 8/8)`, but not `(complete rewrite)`.
+_FINISHED = (
+    r"\( ?(?:completed?|shipped|done)(?: on| in)? ?(?:[\d,;:\u2014\u2013-][^()]*)?\)"
+    r"|[-\u2014\u2013] ?(?:completed|shipped) \d{4}-\d\d(?:-\d\d)?"
 )
+_SAID_FINISHED = re.compile(_FINISHED, re.IGNORECASE)
+_ENDS_FINISHED = re.compile(rf"(?:{_FINISHED}|[\u2705\u2713\u2714])[\s*_.]{{0,8}}$", re.IGNORECASE)
+_TICK = re.compile(r"[\u2705\u2713\u2714]")
+_LEADING_TICK = re.compile(r"[\s*_(]{0,8}[\u2705\u2713\u2714]")
 
 
 def of_box(box: str) -> PhaseStatus | None:
@@ -51,4 +58,11 @@ def of_marks(text: str) -> PhaseStatus | None:
     """Marks around a title: a tick, `(completed 2026-04-13)`, `(BACKLOG)`."""
     if _BACKLOG.search(text):
         return "deferred"
-    return "completed" if _FINISHED.search(text) else None
+    return "completed" if _SAID_FINISHED.search(text) or _TICK.search(without_parentheses(text)) else None
+
+
+def of_description(text: str, line: str) -> PhaseStatus | None:
+    """Marks at the edges: where the text begins, where its line ends. Ticks inside may speak of anything."""
+    if _BACKLOG.search(line):
+        return "deferred"
+    return "completed" if _LEADING_TICK.match(text) or _ENDS_FINISHED.search(line) else None

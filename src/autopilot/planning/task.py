@@ -21,24 +21,26 @@ _TAGS = {
     "context": "context",
 }  # fmt: skip
 _LABELS = {
-    "file": "files", "files": "files", "files modified": "files", "action": "action", "steps": "action",
+    "file": "files", "files": "files", "files modified": "files", "files to modify": "files",
+    "files to create": "files", "files created": "files", "action": "action", "steps": "action",
     "implementation": "action", "verify": "verify", "verification": "verify", "acceptance criteria": "criteria",
     "success criteria": "criteria", "done": "done", "done when": "done", "depends on": "needs",
     "dependencies": "needs", "requirements": "requirements", "requirement": "requirements",
-    "complexity": "complexity", "title": "title", "wave": "wave",
+    "complexity": "complexity", "title": "title", "wave": "wave", "type": "type", "description": "action",
 }  # fmt: skip
 _CHILD = re.compile(rf"[ \t]*<(?P<tag>{'|'.join(_TAGS)})(?=[\s>])[^>]*>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z ]{1,30})(?P<rest>[:*(].*)$")
 _LEAD = r"Task\s+[\w.-]+(?:\s*:|\s+--?(?=\s)|\s*[\u2014\u2013])\s*"
 _HEADING = re.compile(rf"\s*#{{2,5}}\s*{_LEAD}(?P<name>\S.*)$", re.IGNORECASE)
 _TITLE_LEAD = re.compile(rf"\s*{_LEAD}(?=\S)", re.IGNORECASE)
-_AUTOMATED = re.compile(r"<automated\b[^>]*>(.*?)(?:</automated\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_AUTOMATED = re.compile(r"<automated\b[^<>]*>(.*?)(?:</automated\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _ABSENT = re.compile(r"\W*(?:missing|tbd|none|n/a|todo|manual)\b", re.IGNORECASE)
 _TEST_FILE = re.compile(r"\b(?:run|execute|passes)\b[^`]*`(?:(?:ba)?sh\s+)?([\w./-]+\.sh)`", re.IGNORECASE)
 _FILE_NOTE = re.compile(r"\s(?:--?|\u2014|\u2013)\s.*$")
 _FILE_LEAD = re.compile(r"(?:create|modify|new|edit|update|delete|test)s?\s*:\s*", re.IGNORECASE)
 _END_TAG = re.compile(r"</(?:task|feature)\s*>\s*$", re.IGNORECASE)
 _TAG_LINES = 6
+_SIZES = {"low": "simple", "small": "simple", "high": "complex", "large": "complex"}
 _COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)
 _TYPES: tuple[TaskType, ...] = get_args(TaskType)
 
@@ -88,7 +90,7 @@ def task(block: Block, task_id: str, wave: int, requirements: tuple[str, ...]) -
         files=tuple(dict.fromkeys(_files(given.get("files", "") + "\n" + parts.text("files")))),
         criteria=_criteria(parts, task_id),
         done=markdown.plain(parts.text("done")),
-        type=_type(given.get("type", "auto")),
+        type=_type(given.get("type") or markdown.plain(parts.text("type"))),
         complexity=_complexity(given.get("complexity") or markdown.plain(parts.text("complexity"))),
         wave=_number(given.get("wave", "")) or _number(parts.text("wave")) or block.wave or wave or 1,
         depends_on=_needs(given.get("depends_on") or given.get("depends") or parts.text("needs")),
@@ -226,7 +228,8 @@ def _type(text: str) -> TaskType:
 
 
 def _complexity(text: str) -> Complexity | None:
-    return next((kind for kind in _COMPLEXITIES if kind == text.strip().lower()), None)
+    word = text.strip().lower()
+    return next((kind for kind in _COMPLEXITIES if kind == _SIZES.get(word, word)), None)
 
 
 def _number(text: str) -> int:

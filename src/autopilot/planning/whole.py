@@ -3,28 +3,37 @@
 import hashlib
 from collections.abc import Callable, Mapping
 
-from autopilot.domain.errors import RoadmapInvalid
+import msgspec
+
+from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
 from autopilot.domain.events import Spec
-from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.phase import Phase, Plan, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
-from autopilot.planning import config, criteria, detect, folders, requirements, roadmap
+from autopilot.planning import config, criteria, detect, folders, requirements, roadmap, types
+from autopilot.planning import plan as plans
 
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
 REQUIREMENTS = ".planning/REQUIREMENTS.md"
+ABOUT = ".planning/PROJECT.md"
 
 Reader = Callable[[str], bytes | None]
 
 
 class Project(Value, frozen=True, kw_only=True):
+    """`plans` are those found for a phase, by its id and without their test files; `about` is PROJECT.md."""
+
     roadmap: Roadmap
     config: config.Config
     commands: Commands
+    detected: detect.Detected
     spec: Spec
     folders: dict[str, str]
     requirements: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    plans: dict[str, Plan] = {}
+    about: str | None = None
 
 
 def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple[str, ...]) -> Project:
@@ -45,15 +54,25 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
     found = roadmap.read(text, path)
-    phases = tuple(_filled(phase, commands) for phase in found.phases)
+    places = {p.id: f".planning/phases/{folders.folder_of(p, phase_folders)}" for p in found.phases}
+    existing = {p.id: plan for p in found.phases if (plan := _plan(read(f"{places[p.id]}/PLAN.md")))}
+    phases = tuple(_filled(phase, commands, existing.get(phase.id), settings.ui_source_dir) for phase in found.phases)
+    about = read(ABOUT)
     return Project(
         roadmap=Roadmap(path=found.path, phases=phases, notes=found.notes),
         config=settings,
         commands=commands,
+        detected=detected,
         spec=_spec(settings, path, read),
-        folders={p.id: f".planning/phases/{folders.folder_of(p, phase_folders)}" for p in phases},
+        folders=places,
         requirements=_requirements(found, read(REQUIREMENTS)),
-        notes=(*(f"{n.file}:{n.line}: {n.what}" for n in found.notes), *settings.notes, *detected.notes),
+        plans=existing,
+        about=None if about is None else about.decode("utf-8", "replace"),
+        notes=(
+            *(f"{n.file}:{n.line}: {n.what}" for n in found.notes),
+            *settings.notes,
+            *(() if settings.given else detected.notes),
+        ),
     )
 
 
@@ -66,9 +85,22 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
     }
 
 
-def _filled(phase: Phase, commands: Commands) -> Phase:
-    values = {name: getattr(phase, name) for name in phase.__struct_fields__}
-    return Phase(**(values | {"criteria": tuple(criteria.fill(c, commands) for c in phase.criteria)}))
+def _plan(text: bytes | None) -> Plan | None:
+    """PRE-05: one that cannot be read is planned anew, so it says nothing about the phase."""
+    try:
+        return None if text is None else plans.read(text.decode("utf-8", "replace"), {})
+    except ConfigInvalid:
+        return None
+
+
+def _filled(phase: Phase, commands: Commands, plan: Plan | None, ui_dir: str | None) -> Phase:
+    """The phase with its commands' places filled in, and its type by the files its plan names (PTYP-01..04)."""
+    named = tuple(path for task in plan.tasks for path in task.files) if plan else ()
+    return msgspec.structs.replace(
+        phase,
+        criteria=tuple(criteria.fill(c, commands) for c in phase.criteria),
+        type=types.phase_type(phase, named, ui_dir),
+    )
 
 
 def _spec(settings: config.Config, roadmap_path: str, read: Reader) -> Spec:

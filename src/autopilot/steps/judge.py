@@ -1,14 +1,21 @@
 """Have a judge look at the work before it may read anybody's report."""
 
-from autopilot.domain.answers import JudgeOpinion
+from functools import partial
+
+from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
+from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.twins import twin, written_at
 
 
 def run(record: PhaseRecord, tools: Tools) -> Judged:
-    return Judged(opinion=tools.agents.ask(Question(role="judge", prompt=prompt(record), answer=JudgeOpinion)).value)
+    watched = partial(contamination.objections, "judge")
+    question = Question(role="judge", prompt=prompt(record), answer=JudgeOpinion, objections=watched)
+    answered = tools.agents.ask(question)
+    return Judged(opinion=answered.value, issues=answered.issues)
 
 
 def prompt(record: PhaseRecord) -> str:
@@ -30,22 +37,31 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
     judged, compared = record.find(Judged), record.find(Compared)
     if judged is None:
         return {}
-    opinion = judged.opinion
-    text = (
-        f"# Judge Report: Phase {record.phase.id} -- {record.phase.name}\n\n"
-        f"## Independent Evidence (gathered before reading VERIFICATION.md)\n"
-        f"{bullets(opinion.independent_evidence, 'none')}\n\n"
-        f"## Concerns\n{bullets(opinion.concerns, 'none')}\n\n"
-        f"## Recommendation\n{opinion.recommendation}\n"
-    )
+    text = f"# Judge Report: Phase {record.phase.id} -- {record.phase.name}\n\n{own_part(judged.opinion)}"
     if compared is not None:
-        seen = compared.opinion
-        text += (
-            f"\n## Divergence Analysis (after reading VERIFICATION.md)\n"
-            f"### Agreements\n{bullets(seen.agreements, 'none')}\n"
-            f"### Disagreements\n{bullets(seen.disagreements, 'none')}\n"
-            f"### Missed by the verifier\n{bullets(seen.verifier_missed, 'none')}\n"
-            f"### Missed by the judge\n{bullets(seen.judge_missed, 'none')}\n"
-            f"### Recommendation now\n{seen.recommendation}\n"
-        )
-    return {"JUDGE-REPORT.md": text}
+        text += f"\n{comparison(compared.opinion)}"
+    facts = twin(record, judged=written_at(record, judged), result=judged, divergence=compared)
+    return {"JUDGE-REPORT.md": text, "JUDGE-REPORT.json": facts}
+
+
+def own_part(opinion: JudgeOpinion) -> str:
+    parts = {
+        "Independent Evidence (gathered before reading VERIFICATION.md)": bullets(opinion.independent_evidence, "none"),
+        "Concerns": bullets(opinion.concerns, "none"),
+        "Missing Requirements": bullets(opinion.missing_requirements, "none"),
+        "Scope Creep": bullets(opinion.scope_creep, "none"),
+        "Notes": opinion.notes,
+        "Recommendation": opinion.recommendation,
+    }
+    return "\n".join(f"## {name}\n{text}\n" for name, text in parts.items() if text)
+
+
+def comparison(seen: DivergenceOpinion) -> str:
+    return (
+        f"## Divergence Analysis (after reading VERIFICATION.md)\n"
+        f"### Agreements\n{bullets(seen.agreements, 'none')}\n"
+        f"### Disagreements\n{bullets(seen.disagreements, 'none')}\n"
+        f"### Missed by the verifier\n{bullets(seen.verifier_missed, 'none')}\n"
+        f"### Missed by the judge\n{bullets(seen.judge_missed, 'none')}\n"
+        f"### Recommendation now\n{seen.recommendation}\n"
+    )

@@ -1,22 +1,50 @@
 """Have somebody who knows only the criteria score the code; the score that counts is computed here."""
 
-from decimal import ROUND_FLOOR, Decimal
+from collections.abc import Mapping
+from typing import Any
 
-from autopilot.domain.answers import RateOpinion
+import msgspec
+
+from autopilot.domain.answers import Coverage, RateOpinion
 from autopilot.domain.errors import NoAnswer
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.evidence import CommandRun
+from autopilot.domain.progress import auto_tasks
+from autopilot.domain.protocols import Objection, Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Rated
-from autopilot.steps.prompt import all_criteria, criteria_lines, render
+from autopilot.domain.results import Rated, Verified
+from autopilot.domain.scores import HIGHEST, band, capped, score
+from autopilot.domain.tables import table
+from autopilot.steps import contamination
+from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
+from autopilot.steps.test_specs import spec_runs
+from autopilot.steps.twins import twin, written_at
 
-HIGHEST = 10.0
+INTEGER = "Integer alignment score detected ({score}). Rating agent MUST produce decimal scores (x.x format)."
+CALIBRATION = (
+    "The score is the mean of the rows, rounded down, and never above the rater's own number; a criterion whose "
+    "command fails stays below 7.0."
+)
+OUTPUT_SHOWN = 80
 
 
 def run(record: PhaseRecord, tools: Tools) -> Rated:
-    opinion = tools.agents.ask(Question(role="rate", prompt=prompt(record), answer=RateOpinion)).value
+    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=objections)
+    answered = tools.agents.ask(question)
+    opinion, verified = answered.value, record.find(Verified)
     if not opinion.commands_run or not opinion.scorecard:
         raise NoAnswer("bad_output", "a rating needs commands_run and a scorecard, and both must not be empty")
-    return Rated(opinion=opinion, score=score(opinion))
+    counted = score(opinion, verified.checks if verified else ())
+    opinion = msgspec.structs.replace(opinion, score_band=band(counted))
+    return Rated(opinion=opinion, score=counted, issues=answered.issues)
+
+
+def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """RATE-02, INTG-05d, AMB-30, and words of other reviewers."""
+    written = answer.get("alignment_score")
+    pointless = isinstance(written, int) or (isinstance(written, str) and "." not in written)
+    text = INTEGER.format(score=written)
+    whole = (Objection(reminder=f"{text} Answer again, with one decimal.", issue=text),) if pointless else ()
+    return (*whole, *contamination.objections("rate", answer))
 
 
 def prompt(record: PhaseRecord) -> str:
@@ -30,27 +58,39 @@ def prompt(record: PhaseRecord) -> str:
     )
 
 
-def score(opinion: RateOpinion) -> float:
-    """AMB-31: the mean of the scorecard, floored to one decimal; the rater's own number only if it is lower."""
-    rows = [Decimal(str(min(max(row.score, 0.0), HIGHEST))) for row in opinion.scorecard]
-    mean = sum(rows, Decimal(0)) / len(rows)
-    claimed = Decimal(str(min(max(opinion.alignment_score, 0.0), HIGHEST)))
-    return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
-
-
 def artifacts(record: PhaseRecord) -> dict[str, str]:
-    rated = record.find(Rated)
+    """RATE-10."""
+    rated, verified = record.find(Rated), record.find(Verified)
     if rated is None:
         return {}
-    rows = ["| Criterion | Score | Evidence | Test Results | Justification |", "|---|---|---|---|---|"]
-    for row in rated.opinion.scorecard:
-        cells = (row.criterion, row.score, row.evidence, row.command_output[:80], row.justification)
-        rows.append("| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |")
-    table = "\n".join(rows)
-    return {
-        "SCORECARD.md": (
-            f"# Scorecard: Phase {record.phase.id} -- {record.phase.name}\n\n{table}\n\n"
-            f"**Alignment Score: {rated.score}/10** (rater's own number: {rated.opinion.alignment_score})\n\n"
-            f"{rated.opinion.aggregate_justification}\n"
-        )
-    }
+    checks = verified.checks if verified else ()
+    specs, total = spec_runs(record, checks), len(auto_tasks(record))
+    coverage = Coverage(
+        tasks_with_tests=len(specs),
+        tasks_total=total,
+        assertions_passed=sum(s.passed for s in specs),
+        assertions_total=sum(s.passed + s.failed for s in specs),
+    )
+    text = f"# Scorecard: Phase {record.phase.id} -- {record.phase.name}\n\n{card(rated, checks, coverage)}"
+    facts = twin(record, rated=written_at(record, rated), score_band=band(rated.score), coverage=coverage, result=rated)
+    return {"SCORECARD.md": text, "SCORECARD.json": facts}
+
+
+def card(rated: Rated, checks: tuple[CommandRun, ...], coverage: Coverage) -> str:
+    opinion = rated.opinion
+    rows = (
+        (row.criterion, capped(row, checks), row.evidence, row.command_output[:OUTPUT_SHOWN], row.justification)
+        for row in opinion.scorecard
+    )
+    short = (r for r in opinion.scorecard if r.score < HIGHEST)
+    deductions = (f"{r.criterion}: -{HIGHEST - r.score:.1f} -- {r.justification or 'not justified'}" for r in short)
+    return (
+        f"{table(('Criterion', 'Score', 'Evidence', 'Test Results', 'Justification'), rows)}\n\n"
+        f"**Alignment Score: {rated.score}/10** ({band(rated.score)}; the rater's own: {opinion.alignment_score})\n\n"
+        f"{opinion.aggregate_justification}\n\n"
+        f"## Deductions\n{bullets(deductions, 'none')}\n\n"
+        f"## Test Coverage\n{coverage.tasks_with_tests}/{coverage.tasks_total} tasks with tests, "
+        f"{coverage.assertions_passed}/{coverage.assertions_total} assertions passed, as run by Autopilot\n\n"
+        f"## Side Effects\n{bullets(opinion.side_effects, 'none')}\n\n"
+        f"## Calibration\n{CALIBRATION}\n"
+    )

@@ -27,7 +27,7 @@ AT_LEAST, TEXT = Expectation(form="at_least", number=2), Expectation(form="text"
         (COUNT, 0, "3\n", True),
         (COUNT, 1, "3\n", False),
         (AT_LEAST, 2, "2", False),
-        (TEXT, 1, "3 ok, 1 failed", False),
+        (TEXT, 2, "not ok: 2xtwo", True),
         (COUNT, 0, "13\n", False),
         (COUNT, 0, "", False),
         (COUNT, None, "3\n", False),

@@ -1,16 +1,21 @@
 """Questions to agents: nothing is asked twice, nothing is lost, and what is no answer is none."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent import Call, Reply
 from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
 from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
-from autopilot.domain.protocols import Question
+from autopilot.domain.protocols import Objection, Question
 from autopilot.engine.asking import attempt
+from autopilot.engine.visible import LEARNINGS
+from autopilot.journal.diagnostics import FileDiagnostics
 from support.engine import FINE, Engine, Told, make_engine
 from support.records import DIR, RUN, Story, brief, task
 from support.repos import git
@@ -82,6 +87,70 @@ def test_after_one_repair_there_is_no_answer(engine: Engine) -> None:
         engine.agents(agent).ask(REVIEW)
 
     assert len(agent.calls) == 2
+
+
+def capitals(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    shouted = answer["task_id"].isupper()
+    return (Objection(reminder="Do not shout.", issue=f"shouted {answer['task_id']}"),) if shouted else ()
+
+
+QUIETLY = replace(REVIEW, objections=capitals)
+LOUD = Reply(outcome="ok", answer='{"pass": true, "task_id": "A"}')
+QUIET = Reply(outcome="ok", answer='{"pass": true, "task_id": "a"}')
+
+
+@pytest.mark.parametrize(
+    ("replies", "calls", "issues"),
+    [((QUIET,), 1, ()), ((LOUD, QUIET), 2, ()), ((LOUD, LOUD), 2, ("shouted A",))],
+    ids=["nothing wrong", "mended", "wrong twice"],
+)
+def test_an_answer_with_something_wrong_is_asked_for_again_once_and_then_taken(
+    engine: Engine, replies: tuple[Reply, ...], calls: int, issues: tuple[str, ...]
+) -> None:
+    engine.begin("mini_verify")
+    agent = Told(replies)
+
+    assert engine.agents(agent).ask(QUIETLY).issues == issues
+    assert len(agent.calls) == calls
+    assert [call.prompt.startswith("Do not shout.") for call in agent.calls] == [False, True][:calls]
+
+
+@pytest.mark.parametrize(
+    ("watched", "observed"), [((True,), ("ls",)), ((False,), None), ((True, False), None)], ids=str
+)
+def test_commands_count_as_observed_only_where_every_call_was_watched(
+    engine: Engine, watched: tuple[bool, ...], observed: tuple[str, ...] | None
+) -> None:
+    engine.begin("mini_verify")
+    first = LOUD if len(watched) > 1 else QUIET
+    replies = [msgspec.structs.replace(first, commands=("ls",), observes=seen) for seen in watched]
+
+    answered = engine.agents(Told(tuple(replies))).ask(QUIETLY)
+
+    assert (answered.observed, answered.seconds) == (observed, float(len(watched)))
+
+
+class Reader(Told):
+    """Keeps what it finds of the learnings."""
+
+    found: str = "never asked"
+
+    def call(self, call: Call, tell: Callable[[int], None]) -> Reply:
+        path = Path(call.folder) / LEARNINGS
+        self.found = path.read_text(encoding="utf-8") if path.exists() else "none"
+        return super().call(call, tell)
+
+
+def test_lrng_02_an_executor_finds_the_learnings_in_its_folder_and_a_reviewer_does_not(engine: Engine) -> None:
+    FileDiagnostics(engine.bench.root / ".autopilot").learn("### Phase 0 failure\n")
+    worker, reviewer = Reader(writes={"letter.txt": "done\n"}), Reader((QUIET,))
+
+    engine.begin("execute")
+    worked = engine.agents(worker).work(WORK, MESSAGE, engine.bench.base)
+    engine.agents(reviewer).ask(REVIEW)
+
+    assert ("### Phase 0 failure" in worker.found, reviewer.found) == (True, "none")
+    assert ([f.path for f in worked.change.files], worked.findings) == (["letter.txt"], ())
 
 
 def cut(stream: str, entry: Entry) -> None:

@@ -4,9 +4,10 @@ import pytest
 
 from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Preflighted, Triaged
+from autopilot.domain.scores import band
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import band, commits, feedback, outcome_of, rolled_back
+from autopilot.engine.outcome import commits, feedback, outcome_of, rolled_back
 from support.records import BASE, Story, brief, phase, plan, ran, task, whole, work
 
 DONE = Finish("completed", "every gate passed")
@@ -125,3 +126,11 @@ def test_planning_files_an_agent_touched_are_issues() -> None:
     told = Story().answer("r/1/execute/1", role="execute", touched=(".planning/ROADMAP.md",))
 
     assert outcome_of(told.record, DONE).issues == ("planning file touched by an agent: .planning/ROADMAP.md",)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ui", True), ("mixed", False), ("data", False)])
+def test_btrc_01_a_ui_phase_nobody_traced_is_told(kind: str, told: bool) -> None:
+    record = whole(brief(phase=phase(type=kind)))
+
+    wanted = "Verifier did not perform behavioral traces for UI phase 1. Verification may be shallow."
+    assert outcome_of(record, DONE).issues == (wanted,) * told

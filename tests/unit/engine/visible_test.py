@@ -3,7 +3,7 @@
 import pytest
 
 from autopilot.domain.agent import ROLES, Role
-from autopilot.engine.visible import REPORTS, visible, writable
+from autopilot.engine.visible import LEARNINGS, REPORTS, visible, writable
 from autopilot.pipeline import artifacts
 from support.records import CLAIMED, DIR, OPINED, PLANNED, Story, brief, plan, whole
 
@@ -20,7 +20,7 @@ ASKED: tuple[Role, ...] = (
 )  # fmt: skip
 NAMES = {path.rpartition("/")[2] for path in SNAPSHOT} | {
     "PLAN.md", "RESEARCH.md", "task-01-01.sh", "TRIAGE.json", "EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md",
-    "SCORECARD.md",
+    "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
 }  # fmt: skip
 OPEN = {"ROADMAP.md", "CONTEXT.md", "PLAN.md", "RESEARCH.md", "task-01-01.sh"}
 SEES: dict[Role, set[str]] = {
@@ -99,3 +99,11 @@ def test_only_researcher_and_planner_write_anything() -> None:
     writers = {role for role in ROLES for path in paths if writable(role, whole(), path)}  # type: ignore[arg-type]  # ROLES are the roles
 
     assert writers == {"plan", "research"}
+
+
+@pytest.mark.parametrize("role", ASKED)
+def test_lrng_02_planner_and_executor_see_learnings_and_no_reviewer_does(role: Role) -> None:
+    shown = visible(role, whole(), SNAPSHOT, "what went wrong\n")
+
+    assert (shown.get(LEARNINGS) == "what went wrong\n") == (role in {"plan", "execute"})
+    assert visible(role, whole(), SNAPSHOT).keys() == shown.keys() - {LEARNINGS}

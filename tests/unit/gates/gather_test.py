@@ -2,11 +2,21 @@
 
 import pytest
 
-from autopilot.domain.answers import FixClaim, WorkClaim
+from autopilot.domain.answers import DivergenceOpinion, FixClaim, JudgeOpinion, VerifyOpinion, WorkClaim
 from autopilot.domain.evidence import Finding
-from autopilot.domain.results import Debugged, Executed, Fixed, PlanChecked, Planned, Unanswered, Verified
+from autopilot.domain.results import (
+    Compared,
+    Debugged,
+    Executed,
+    Fixed,
+    Judged,
+    PlanChecked,
+    Planned,
+    Unanswered,
+    Verified,
+)
 from autopilot.domain.verdict import Advance, Retry, Stop
-from autopilot.gates import after_rate, after_task, after_verify, unanswered
+from autopilot.gates import after_divergence, after_rate, after_task, after_verify, unanswered
 from autopilot.gates.rules import joined
 from support.records import BASE, Story, brief, criterion, plan, ran, task, whole, work
 
@@ -135,3 +145,32 @@ def test_a_person_is_asked_about_tasks_that_are_not_the_agents() -> None:
 
 def test_a_long_list_is_cut_with_a_count() -> None:
     assert joined(("a",) * 7, most=2) == "a; a and 5 more"
+
+
+@pytest.mark.parametrize(
+    ("observed", "seconds", "shallow"),
+    [(0, 5.0, True), (None, 5.0, False), (0, 130.0, True), (1, 5.0, False)],
+)
+def test_vrfy_03a_what_was_seen_of_the_verifier_reaches_the_gate(
+    observed: int | None, seconds: float, shallow: bool
+) -> None:
+    opinion = VerifyOpinion(passed=True, commands_run=("ls",))
+    seen = Verified(commit=BASE, tree="t", checks=(ran(),), opinion=opinion, observed=observed, seconds=seconds)
+
+    assert after_verify.shallow(after_verify.facts_of(Story().step("verify", seen).record)) == shallow
+
+
+@pytest.mark.parametrize(
+    ("evidence", "missed", "independent"),
+    [((), (), False), (("a:1",), (), True), ((), ("a gap",), True)],
+    ids=["nothing", "evidence", "a difference"],
+)
+def test_vrfy_02_a_judge_shows_its_own_analysis_by_evidence_or_difference(
+    evidence: tuple[str, ...], missed: tuple[str, ...], independent: bool
+) -> None:
+    judge = JudgeOpinion(recommendation="proceed", independent_evidence=evidence)
+    second = DivergenceOpinion(recommendation="proceed", verifier_missed=missed)
+    told = Story().step("judge", Judged(opinion=judge)).step("judge_divergence", Compared(opinion=second))
+
+    assert after_divergence.gather(told.record).opinions.independent == independent
+    assert isinstance(after_divergence.GATE.decide(told.record), Advance if independent else Retry)

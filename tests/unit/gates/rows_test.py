@@ -6,6 +6,8 @@ import pytest
 
 from autopilot.domain.answers import CriterionResult, JudgeOpinion, PlanIssue, PlanOpinion, TaskOpinion, VerifyOpinion
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.gates import after_divergence as divergence
+from autopilot.gates import after_judge
 from autopilot.gates import after_phase as phase
 from autopilot.gates.after_divergence import DivergenceFacts, DivergenceOpinions
 from autopilot.gates.after_judge import JudgeFacts, JudgeOpinions
@@ -96,6 +98,10 @@ def scored(score: float | None) -> phase.PhaseOpinions:
     return phase.PhaseOpinions(score=score)
 
 
+def agreeing(*, independent: bool = True) -> DivergenceOpinions:
+    return DivergenceOpinions(first="proceed", second="proceed", independent=independent)
+
+
 Case = tuple[Facts, Opinions, Claims, Verdict | type[Verdict]]
 FAILED = Advance(to="verify", because="task FAILED: a")
 
@@ -145,7 +151,8 @@ CASES: dict[tuple[str, str], Case] = {
         checked(person_only=True), verifier("ls"), SILENCE, AskHuman),
     ("after_verify", "the facts hold and the verifier agrees"): (
         checked(debugs_left=0), verifier("ls"), SILENCE, Advance()),
-    ("after_verify", "only the verifier ran nothing, first time"): (checked(), verifier(), SILENCE, Retry),
+    ("after_verify", "only the verifier ran nothing or too little, first time"): (
+        checked(), verifier(), SILENCE, Retry),
     ("after_verify", "debug attempts remain"): (
         checked(failing=("a",), debugs_left=1), verifier("ls"), SILENCE, Retry(step="debug", because="a")),
     ("after_verify", "otherwise"): (
@@ -158,8 +165,14 @@ CASES: dict[tuple[str, str], Case] = {
         JudgeFacts(asked=2), judge("debug", "thin"), SILENCE, Advance()),
     ("after_judge", "first time"): (JudgeFacts(asked=1), judge("proceed"), SILENCE, Retry),
     ("after_judge", "otherwise"): (JudgeFacts(asked=2), judge("proceed", "thin", evidence=()), SILENCE, Stop),
+    ("after_divergence", "it shows no analysis of its own, first time"): (
+        DivergenceFacts(debugs_left=0), agreeing(independent=False), SILENCE,
+        Retry(step="judge", because=divergence.RUBBER_STAMP)),
+    ("after_divergence", "it shows no analysis of its own"): (
+        DivergenceFacts(debugs_left=0, compared=2), agreeing(independent=False), SILENCE,
+        Stop(because=divergence.RUBBER_STAMP, rollback=True)),
     ("after_divergence", "both words are proceed"): (
-        DivergenceFacts(debugs_left=0), DivergenceOpinions(first="proceed", second="proceed"), SILENCE, Advance()),
+        DivergenceFacts(debugs_left=0), agreeing(), SILENCE, Advance()),
     ("after_divergence", "one says debug, attempts remain"): (
         DivergenceFacts(debugs_left=1), DivergenceOpinions(first="debug", second="proceed"), SILENCE, Retry),
     ("after_divergence", "otherwise"): (
@@ -171,8 +184,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_rate", "a fact fails, or verifier or judge object"): (
         rate(verification=checked(failing=("a",))), content(), SILENCE, Stop(because="a", rollback=True)),
     ("after_rate", "the score is below 7, a re-plan remains"): (
-        rate(), content(score=6.9, deductions=("d",)), SILENCE,
-        Retry(step="research", because="Previous attempt scored 6.9/10. Issues: d")),
+        rate(), content(score=6.9, deductions=("d",), lowest=("c",)), SILENCE,
+        Retry(step="research", because="Previous attempt scored 6.9/10. Issues: d. Focus on: c")),
     ("after_rate", "the score is below 7"): (
         rate(replans=1), content(score=6.9), SILENCE,
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
@@ -291,3 +304,53 @@ def test_no_score_helps_against_an_objection(gap: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("replans", "kind"), [(0, Retry), (1, Stop)], ids=["once more", "no more"])
 def test_a_phase_nobody_rated_does_not_pass(replans: int, kind: type[Verdict]) -> None:
     assert isinstance(GATES["after_rate"].judge(rate(replans=replans), content(score=None), SILENCE), kind)
+
+
+@pytest.mark.parametrize(
+    ("watch", "accepted"),
+    [
+        ({"seconds": 3.4, "observed": 1}, False),
+        ({"seconds": 3.4, "observed": 2}, True),
+        ({"seconds": 120.0, "observed": 1}, True),
+        ({"seconds": 3.4, "observed": None}, True),
+    ],
+    ids=["quick and idle", "quick but thorough", "slow", "not to be watched"],
+)
+def test_vrfy_03a_a_verifier_too_quick_to_have_looked_is_asked_again(watch: dict[str, Any], accepted: bool) -> None:
+    facts = checked(least_seconds=120.0, **watch)
+    said = "Verifier completed in 3 seconds -- below 2-minute minimum. Possible rubber-stamp."
+
+    verdict = GATES["after_verify"].judge(facts, verifier("ls"), SILENCE)
+
+    assert verdict == (Advance() if accepted else Retry(step="verify", because=said))
+
+
+def test_vrfy_03a_a_verifier_too_quick_twice_does_not_pass() -> None:
+    facts = checked(least_seconds=60.0, seconds=3.0, observed=1, reviews=2, debugs_left=0)
+
+    verdict = GATES["after_verify"].judge(facts, verifier("ls"), SILENCE)
+
+    said = "Verifier completed in 3 seconds -- below 60-second minimum. Possible rubber-stamp."
+    assert verdict == Stop(because=f"max retries exceeded: {said}", rollback=True)
+    assert isinstance(GATES["after_rate"].judge(rate(verification=facts), content(), SILENCE), Stop)
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [(checked(), ()), (checked(observed=0, seconds=300.0), ("ls",))],
+    ids=["lists none", "was seen idle"],
+)
+def test_vrfy_03b_a_verifier_without_commands_is_told_so(facts: VerifyFacts, said: tuple[str, ...]) -> None:
+    text = "Verifier reported empty commands_run. Verification without command execution is not accepted."
+
+    assert GATES["after_verify"].judge(facts, verifier(*said), SILENCE) == Retry(step="verify", because=text)
+
+
+@pytest.mark.parametrize(("asked", "kind"), [(1, Retry), (2, Stop)], ids=["once more", "no more"])
+def test_vrfy_04_a_judge_that_only_agrees_is_rejected(asked: int, kind: type[Verdict]) -> None:
+    echo = JudgeOpinion(recommendation="proceed", concerns=("thin",), verifier_agreement=True)
+
+    verdict = GATES["after_judge"].judge(JudgeFacts(asked=asked), JudgeOpinions(judge=echo), SILENCE)
+
+    assert isinstance(verdict, kind)
+    assert getattr(verdict, "because", "").startswith(after_judge.ECHO)

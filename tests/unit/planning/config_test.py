@@ -132,3 +132,18 @@ def test_the_users_word_wins_even_a_null(project: dict[str, object], test: str |
 
     assert detect.merge(read_config, detect.detect({"Makefile": "test:\n"})).test == test
     assert detect.sources(read_config)["test"] == source
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", ("node_modules",)),
+        ('{"workspace": {"dependencies": ["deps"]}}', ("deps",)),
+        ('{"workspace": {"dependencies": []}}', ()),
+        ('{"workspace": {"dependencies": null}}', ()),
+    ],
+)
+def test_the_users_dependency_folders_win_over_the_detected_ones(text: str, expected: tuple[str, ...]) -> None:
+    detected = detect.detect({"package.json": "{}"})
+
+    assert detect.dependencies(config.read(text, "config.json"), detected) == expected

@@ -1,12 +1,16 @@
 """What a pass leaves to read: rendered from facts and answers, in the forms the rules name."""
 
 import json
+from typing import Any
 
-from autopilot.domain.answers import CriterionScore, RateOpinion, ResearchClaim
-from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched
+import pytest
+
+from autopilot.domain.answers import Categorised, CriterionScore, RateOpinion, ResearchClaim, Trace, VerifyOpinion
+from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched, Verified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.pipeline import artifacts
-from support.records import CLAIMED, DONE, OPINED, PLANNED, Story, brief, plan, task, whole, work
+from autopilot.steps import test_specs
+from support.records import CLAIMED, DONE, OPINED, PLANNED, Story, brief, phase, plan, ran, task, whole, work
 
 
 def test_a_record_without_steps_has_no_artifacts() -> None:
@@ -16,7 +20,7 @@ def test_a_record_without_steps_has_no_artifacts() -> None:
 def test_a_whole_pass_leaves_every_artifact() -> None:
     assert artifacts(whole()).keys() == {
         "TRIAGE.json", "RESEARCH.md", "PLAN.md", "tests/task-01-01.sh", "EXECUTION-LOG.md", "VERIFICATION.md",
-        "JUDGE-REPORT.md", "SCORECARD.md",
+        "JUDGE-REPORT.md", "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
     }  # fmt: skip
 
 
@@ -93,3 +97,71 @@ def test_the_plan_shown_is_the_newest_proposal_until_it_is_decided_on() -> None:
     assert artifacts(told.record)["PLAN.md"] == "# another\n"
     told.step("plan_check", PlanChecked(plan=new), Retry(step="plan", because="no")).step("plan", Planned(plan=None))
     assert artifacts(told.record)["PLAN.md"] == "# another\n"
+
+
+def verified(story: Story, **more: Any) -> dict[str, str]:
+    fields: dict[str, Any] = {"commit": "c1", "tree": "t", "checks": (ran("SC-1"),), **more}
+    return artifacts(story.step("verify", Verified(**fields)).record)
+
+
+SPEC_RUN = ran("01-01.test", command="bash .planning/x/tests/task-01-01.sh", output="PASS: a\nPASS: b\nFAIL: c\n")
+
+
+def test_tspc_01_our_runs_of_the_test_files_are_told() -> None:
+    papers = verified(Story().planned(), checks=(ran("SC-1"), SPEC_RUN))
+
+    assert "| 01-01 | tests/task-01-01.sh | 2/1 | 0 | FAILED |" in papers["VERIFICATION.md"]
+    assert json.loads(papers["VERIFICATION.json"])["specs"][0]["passed"] == 2
+
+
+def test_tspc_01_without_test_files_the_report_says_so() -> None:
+    assert test_specs.NONE in verified(Story())["VERIFICATION.md"]
+
+
+def test_vrfy_07_a_check_that_is_not_configured_is_not_a_failure() -> None:
+    gates = (ran("lint", passed=False, command="make lint"), ran("build", command="make"))
+    text = verified(Story(), gates=gates, old_failures=("lint",))["VERIFICATION.md"]
+
+    assert "- compile: n/a\n- lint: FAIL, as before this phase (`make lint`): output of lint\n- test: n/a\n" in text
+    assert "- build: PASS (`make`, 0.1 s)" in text
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ui", True), ("mixed", True), ("data", False)])
+def test_btrc_01_traces_are_told_where_there_is_something_to_touch(kind: str, told: bool) -> None:
+    trace = Trace(handler="onClick", file_line="a.ts:1", chain="a -> b", terminal_action="saves")
+    opinion = VerifyOpinion(passed=True, behavioral_traces=(trace,))
+    text = verified(Story(brief(phase=phase(type=kind))), opinion=opinion)["VERIFICATION.md"]
+
+    row = "| onClick | a.ts:1 | a -> b | saves |  | BEHAVIORAL_UNVERIFIABLE |"
+    assert (row in text, "## Behavioral Traces" in text) == (told, told)
+
+
+def test_every_failure_is_told_with_its_category() -> None:
+    gates = (ran("compile", passed=False), ran("lint", passed=False), ran("test", passed=False, exit_code=None))
+    named = (Categorised(failure="no date", category="scope_creep"),)
+    opinion = VerifyOpinion(passed=False, failures=("no date", "no greeting"), failure_categories=named)
+    text = verified(Story(), gates=gates, checks=(ran("SC-1", passed=False),), opinion=opinion)["VERIFICATION.md"]
+
+    for told in ("SC-1 (acceptance_criteria_unmet)", "compile (compilation_failure)", "lint (lint_failure)"):
+        assert f"- text of {told}\n" in text
+    assert "- text of test (tool_failure)\n- no date (scope_creep)\n- no greeting (unclassified)\n" in text
+
+
+def test_rate_10_a_scorecard_tells_deductions_coverage_and_side_effects() -> None:
+    row = CriterionScore(criterion="a", score=9.5, justification="too short")
+    opinion = RateOpinion(alignment_score=9.5, scorecard=(row,), side_effects=("a new file",))
+    story = Story().planned()
+    verified(story, checks=(SPEC_RUN,))
+    card = artifacts(story.step("rate", Rated(opinion=opinion, score=9.5)).record)["SCORECARD.md"]
+
+    assert "## Deductions\n- a: -0.5 -- too short\n" in card
+    assert "1/1 tasks with tests, 2/3 assertions passed" in card
+    assert "## Side Effects\n- a new file\n" in card
+
+
+@pytest.mark.parametrize("name", ["VERIFICATION", "JUDGE-REPORT", "SCORECARD"])
+def test_every_report_has_a_twin_with_the_typed_values(name: str) -> None:
+    told = json.loads(artifacts(whole())[f"{name}.json"])
+
+    kinds = {"VERIFICATION": "Verified", "JUDGE-REPORT": "Judged", "SCORECARD": "Rated"}
+    assert (told["phase_id"], told["result"]["kind"]) == ("1", kinds[name])

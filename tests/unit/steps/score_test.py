@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.answers import CriterionScore, RateOpinion
-from autopilot.steps.rate import score
+from autopilot.domain.scores import band, score
+from autopilot.steps import rate
+from support.records import DONE, ran, whole
+from support.tools import SaidAgents, tools
 
 SCORES = st.floats(-100, 100, allow_nan=False)
 
@@ -48,3 +51,65 @@ def test_a_score_is_never_above_what_was_said(claimed: float, rows: list[float])
 @given(st.floats(0, 10, allow_nan=False), st.lists(st.floats(0, 10, allow_nan=False), min_size=1, max_size=4))
 def test_a_rater_s_own_number_can_only_lower_the_score(claimed: float, rows: list[float]) -> None:
     assert score(rated(claimed, *rows)) <= score(rated(10.0, *rows))
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong"),
+    [(9, True), ("9", True), (True, True), (9.0, False), ("9.0", False), (None, False)],
+    ids=["integer", "text without a point", "true", "decimal", "text", "missing"],
+)
+def test_rate_02_an_integer_score_is_asked_for_again(written: object, wrong: bool) -> None:
+    found = rate.objections({"alignment_score": written})
+
+    assert [o.issue for o in found] == [rate.INTEGER.format(score=written)] * wrong
+    assert all("one decimal" in o.reminder for o in found)
+
+
+@given(st.floats(0, 10, allow_nan=False))
+def test_rate_02_every_number_with_a_point_is_taken(written: float) -> None:
+    assert rate.objections({"alignment_score": written}) == ()
+
+
+@pytest.mark.parametrize(
+    ("given_score", "name"),
+    [
+        (10.0, "excellence"), (9.5, "excellence"), (9.4, "good"), (8.0, "good"), (7.9, "acceptable"), (7.0, "acceptable"),
+        (6.9, "significant_gaps"), (5.0, "significant_gaps"), (4.9, "major_failures"), (3.0, "major_failures"),
+        (2.9, "not_implemented"), (0.0, "not_implemented"),
+    ],
+)  # fmt: skip
+def test_rate_06_a_score_falls_into_its_band(given_score: float, name: str) -> None:
+    assert band(given_score) == name
+
+
+def test_rate_06_the_band_is_ours_whatever_the_rater_wrote() -> None:
+    row = CriterionScore(criterion="the letter", score=7.2)
+    opinion = RateOpinion(alignment_score=9.9, scorecard=(row,), commands_run=("ls",), score_band="excellence")
+
+    seen = rate.run(whole(), tools(agents=SaidAgents({"rate": opinion})))
+
+    assert (seen.score, seen.opinion.score_band) == (7.2, "acceptable")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        CriterionScore(criterion="x", score=9.8, verification_command=DONE),
+        CriterionScore(criterion="TEXT of SC-1 ", score=9.8),
+    ],
+    ids=["by its command", "by its words"],
+)
+@pytest.mark.parametrize(("passed", "wanted"), [(True, 9.8), (False, 6.9)], ids=["holds", "fails"])
+def test_a_criterion_whose_command_fails_cannot_score_seven(row: CriterionScore, passed: bool, wanted: float) -> None:
+    opinion = RateOpinion(alignment_score=9.8, scorecard=(row,))
+
+    assert score(opinion, (ran("SC-1", passed=passed),)) == wanted
+
+
+@given(st.lists(st.floats(0, 10, allow_nan=False), min_size=1, max_size=4), st.booleans())
+def test_facts_can_only_lower_a_score(rows: list[float], passed: bool) -> None:
+    opinion = RateOpinion(
+        alignment_score=10.0, scorecard=tuple(CriterionScore(score=r, verification_command=DONE) for r in rows)
+    )
+
+    assert score(opinion, (ran("SC-1", passed=passed),)) <= score(opinion)

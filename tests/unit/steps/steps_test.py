@@ -208,3 +208,22 @@ def test_without_criteria_a_prompt_says_so() -> None:
 
 def test_triage_that_found_nothing_to_run_has_no_ratio() -> None:
     assert Triaged(routing="full_pipeline", source="none").pass_ratio == 0.0
+
+
+def test_tspc_01_a_test_file_that_no_criterion_runs_is_run_all_the_same() -> None:
+    facts = SaidFacts(frozenset({DONE}))
+
+    seen = verify.run(Story().planned().record, tools(facts=facts))
+
+    spec = f"bash {DIR}/tests/task-01-01.sh"
+    assert [(run.command, run.passed) for run in seen.checks] == [(DONE, True), (spec, False)]
+    assert seen.opinion is None
+
+
+def test_tspc_01_a_test_file_that_a_criterion_runs_is_run_once() -> None:
+    spec = f"bash {DIR}/tests/task-01-01.sh"
+    made = made_plan(task("01-01", criterion("01-01.1", spec)))
+
+    seen = verify.run(Story().planned(made).record, tools())
+
+    assert [run.command for run in seen.checks] == [DONE, spec]

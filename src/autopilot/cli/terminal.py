@@ -1,0 +1,31 @@
+"""Questions to the person at the terminal."""
+
+import sys
+
+from autopilot.domain.errors import Interrupted, UsageInvalid
+
+
+class Cancelled(UsageInvalid):
+    """The person left a question with Ctrl-C: there is no run to resume."""
+
+    exit_code = Interrupted.exit_code
+
+
+def present() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def ask(question: str) -> str:
+    """The line typed. The question goes to standard error, so that standard output holds results only."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    try:
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        raise Cancelled("Cancelled.", why="Nothing was changed.", do="Run the command again when you like.") from None
+    if not line:
+        raise UsageInvalid(
+            "The question was not answered.", why="The input ended. Nothing was changed.", do="Run the command again."
+        )
+    return line.strip()

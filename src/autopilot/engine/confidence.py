@@ -1,0 +1,125 @@
+"""How sure a completed phase is, and what would bring it to 9.0: the confidence diagnostic (CENF-02, CENF-05)."""
+
+import re
+
+from autopilot.domain.answers import CriterionScore
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.progress import auto_tasks
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, Rated
+from autopilot.domain.tables import table
+from autopilot.domain.verdict import Advance, Retry
+
+WANTED = 9.0
+VAGUE = (
+    "improve code quality", "add more tests", "add better tests", "enhance documentation", "improve quality",
+    "needs improvement", "could be better",
+)  # fmt: skip
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w*(?::\d+)?")
+
+
+def confidence_paper(record: PhaseRecord, finished: PhaseFinished, before: tuple[PhaseFinished, ...]) -> str:
+    """`record` is the completed pass the phase stands on, `finished` the one that just ended, `before` the others."""
+    rated, outcome = record.latest(Rated), finished.outcome
+    concerns = "\n".join(f"- {concern}" for concern in concerns_of(record)) or "none"
+    checks = "\n".join(
+        f"- {name}: {outcome.automated_checks.get(name, 'n/a')}" for name in ("compile", "lint", "build")
+    )
+    path = "\n".join(f"{n}. {item}" for n, item in enumerate(path_items(record), start=1)) or "nothing left to name"
+    text = (
+        f"# Phase {record.phase.id} Confidence Diagnostic\n\n"
+        f"**Score:** {rated.score}/10\n**Threshold:** {record.brief.pass_threshold}\n"
+        f"**Status:** {status_of(finished, rated)}\n\n"
+        f"## Judge Concerns\n{concerns}\n\n"
+        f"## Acceptance Criteria Status\n{criteria_table(rated)}\n\n"
+        f"## Automated Check Results\n{checks}\n\n"
+        f"## Path to 9.0/10\n{path}\n"
+    )
+    return text + (f"\n## Remediation History\n{history(before, finished)}\n" if finished.cycle else "")
+
+
+def status_of(finished: PhaseFinished, rated: Rated) -> str:
+    match finished.verdict:
+        case Advance(because="force_incomplete"):
+            return "force_incomplete"
+        case Advance() if finished.cycle:
+            return f"remediated_to_{rated.score}"
+        case Retry():
+            return "remediation_pending"
+        case _:
+            return "passed"
+
+
+def concerns_of(record: PhaseRecord) -> tuple[str, ...]:
+    judged, compared = record.find(Judged), record.find(Compared)
+    second = (*compared.opinion.concerns, *compared.opinion.verifier_missed) if compared else ()
+    return tuple(dict.fromkeys((*(judged.opinion.concerns if judged else ()), *second)))
+
+
+def criteria_table(rated: Rated) -> str:
+    rows = (
+        (row.criterion, _status(row.score), row.evidence or "-", row.justification if row.score < WANTED else "-")
+        for row in rated.opinion.scorecard
+    )
+    return table(("Criterion", "Status", "Evidence", "Gap"), rows)
+
+
+def _status(score: float) -> str:
+    if score >= WANTED:
+        return "VERIFIED"
+    return "PARTIAL" if score >= 7 else "FAILED"  # noqa: PLR2004 - RATE-06: from here a score is acceptable
+
+
+def path_items(record: PhaseRecord) -> tuple[str, ...]:
+    """CENF-02c, CENF-05: a file, what is wrong there and what mending it is worth; the scorecard's first."""
+    rated = record.latest(Rated)
+    rows = rated.opinion.scorecard
+    low = [row for row in rows if row.score < WANTED]
+    items = [
+        f"{_file(_words(r), record)}: {_gap(r)} (+{(WANTED - r.score) / len(rows):.2f}, resolves {r.criterion})"
+        for r in low
+    ]
+    told = " ".join(items).casefold()
+    worth = max(WANTED - rated.score, 0.1)
+    items += [
+        f"{_file(concern, record)}: {_concrete(concern, 'the weakest point the judge found')} "
+        f"(up to +{worth:.2f}, resolves a concern of the judge)"
+        for concern in concerns_of(record)
+        if concern.casefold() not in told
+    ]
+    return tuple(items)
+
+
+def _words(row: CriterionScore) -> str:
+    return f"{row.evidence} {row.justification} {row.verification_command}"
+
+
+def _gap(row: CriterionScore) -> str:
+    shown = (
+        f"`{row.verification_command}` shows {row.command_output[:80]!r}" if row.verification_command else "no proof"
+    )
+    return _concrete(row.justification, f"{row.criterion!r} is met only in part ({row.score}/10; {shown})")
+
+
+def _concrete(said: str, otherwise: str) -> str:
+    """What was said, unless it says nothing that could be done."""
+    plain = " ".join(said.split())
+    return otherwise if not plain or any(phrase in plain.casefold() for phrase in VAGUE) else plain
+
+
+def _file(words: str, record: PhaseRecord) -> str:
+    """The file the words name; else the first one changed in the pass, else one the plan names, else the plan."""
+    named = _FILE.search(words)
+    changes = (s.result.work.change for s in record.finished if isinstance(s.result, Executed | Fixed | Debugged))
+    changed = (f.path for change in changes for f in change.files)
+    planned = (path for task in auto_tasks(record) for path in task.files)
+    return named[0] if named else (*changed, *planned, f"{record.brief.dir}/PLAN.md")[0]
+
+
+def history(before: tuple[PhaseFinished, ...], finished: PhaseFinished) -> str:
+    rows = (
+        (turn.cycle, turn.outcome.alignment_score, ", ".join(sha[:12] for sha in turn.outcome.commit_shas) or "none",
+         "; ".join(turn.outcome.issues) or turn.outcome.reason)
+        for turn in (*before, finished)
+    )  # fmt: skip
+    return table(("Cycle", "Score", "Changes Made", "Remaining Issues"), rows)

@@ -1,0 +1,37 @@
+"""Whether a request means the run that is still open, and what of that run is left."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from autopilot.domain.events import RunStarted
+from autopilot.domain.record import RunRecord
+from autopilot.domain.request import RunRequest
+from autopilot.domain.verdict import Advance
+
+
+def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
+    """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
+    if not request.wish or chosen == set(newest.start.targets):
+        return True
+    if newest.end is None:
+        warn(
+            f"An interrupted run of phases {' '.join(newest.start.targets)} is resumed first; "
+            f"when it is over, ask again for {request.wish}."
+        )
+        return True
+    return False
+
+
+def still_to_do(newest: RunRecord, request: RunRequest) -> RunStarted:
+    """The run's first event as it would be for what is left of it. An agent named anew is asked from here on."""
+    settings = newest.start.settings
+    agent = settings.agent if request.agent == "auto" else request.agent
+    passed = {t for t in newest.start.targets if any(isinstance(f.verdict, Advance) for f in newest.standing(t)[-1:])}
+    return msgspec.structs.replace(
+        newest.start,
+        settings=msgspec.structs.replace(settings, agent=agent),
+        targets=tuple(target for target in newest.start.targets if target not in passed),
+        completed=tuple(sorted({*newest.start.completed, *passed})),
+    )

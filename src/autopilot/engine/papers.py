@@ -1,0 +1,76 @@
+"""What is written when a pass ends, beside its planning files: diagnostics and learnings. None of it can stop a run."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from autopilot.domain.errors import StorageFailed
+from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
+from autopilot.domain.protocols import Diagnostics
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.results import Rated
+from autopilot.engine.confidence import confidence_paper, path_items
+from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.postmortem import learning, postmortem_of
+
+WANTED = 9.0
+
+
+def write_postmortem(record: PhaseRecord, finish: Finish, diagnostics: Diagnostics) -> tuple[str, ...]:
+    """OBSV-03, OBSV-04, LRNG-01; the problems there were, for the issues of the pass (OBSV-05)."""
+    if finish.status != "failed":
+        return ()
+    told = postmortem_of(record, finish)
+    text = msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n"
+    name = f"phase-{record.phase.id}-postmortem.json"
+    return (
+        *_tried("post-mortem", lambda: diagnostics.write(name, text)),
+        *_tried("learnings", lambda: diagnostics.learn(learning(told))),
+    )
+
+
+def write_confidence(
+    passes: tuple[PhaseRecord, ...], run: RunRecord, finished: PhaseFinished, diagnostics: Diagnostics
+) -> tuple[Noted | None, tuple[str, ...]]:
+    """CENF-02: the paper, and the event that says so; none for a phase that reached 9.0 at once or never completed."""
+    shown = next((p for p in reversed(passes) if _completed(p)), None)
+    score = finished.outcome.alignment_score
+    fine = finished.outcome.status == "completed" and not finished.cycle and score is not None and score >= WANTED
+    if shown is None or fine:
+        return None, ()
+    phase = finished.outcome.phase
+    name = f"phase-{phase}-confidence.md"
+    text = confidence_paper(shown, finished, run.standing(phase))
+    problems = _tried("confidence diagnostic", lambda: diagnostics.write(name, text))
+    details = {
+        "phase_id": phase,
+        "alignment_score": shown.latest(Rated).score,
+        "pass_threshold": shown.brief.pass_threshold,
+        "diagnostic_path": f".autopilot/diagnostics/{name}",
+        "path_to_9_items": len(path_items(shown)),
+    }
+    note = Noted(event="confidence_diagnostic_written", phase=phase, details=details)
+    return (None if problems or already(note, run) else note), problems
+
+
+def already(note: Noted, run: RunRecord) -> bool:
+    """Whether the pass that is ending has the note, from a try at its end that a crash cut off."""
+    for entry in reversed(run.entries):
+        if isinstance(entry.event, PhaseStarted):
+            return False
+        if entry.event == note:
+            return True
+    return False
+
+
+def _completed(record: PhaseRecord) -> bool:
+    end = next_move(record)
+    return isinstance(end, Finish) and end.status == "completed"
+
+
+def _tried(what: str, write: Callable[[], None]) -> tuple[str, ...]:
+    try:
+        write()
+    except StorageFailed as error:
+        return (f"{what} could not be written: {error.what}",)
+    return ()

@@ -1,0 +1,111 @@
+"""TRACE.jsonl, computed from the journal: every agent call, every command we ran, every decision (OBSV-01, OBSV-02)."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from autopilot.domain.diagnostics import Span
+from autopilot.domain.events import AgentAnswered, Entry, StepFinished
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Rated
+from autopilot.domain.verdict import Advance
+from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.postmortem import runs_of
+from autopilot.pipeline import PIPELINE
+
+SUMMARY = 200
+
+
+def trace_of(passes: Iterable[PhaseRecord]) -> str:
+    """The phase's passes one after the other, a span a line."""
+    spans = (span for record in passes for span in spans_of(record))
+    return "".join(msgspec.json.encode(span).decode() + "\n" for span in spans)
+
+
+def spans_of(record: PhaseRecord) -> Iterator[Span]:
+    for entry in record.entries:
+        match entry.event:
+            case AgentAnswered() as answer:
+                yield agent_span(record, entry, answer)
+            case StepFinished() as done:
+                yield from step_spans(record, entry, done)
+            case _:
+                pass
+    end = next_move(record)
+    if isinstance(end, Finish):
+        yield last_span(record, end)
+
+
+def agent_span(record: PhaseRecord, entry: Entry, answer: AgentAnswered) -> Span:
+    return Span(
+        timestamp=entry.at,
+        phase_id=record.phase.id,
+        step=answer.call.split("/")[-2] if "/" in answer.call else answer.role,
+        action="agent_spawn",
+        input_summary=_cut(f"{answer.role} {answer.task or ''}".strip()),
+        output_summary=_cut(answer.answer or answer.text),
+        duration_ms=_ms(answer.seconds),
+        status="success" if answer.outcome == "ok" else "failure",
+    )
+
+
+def step_spans(record: PhaseRecord, entry: Entry, done: StepFinished) -> Iterator[Span]:
+    """The step's commands, its decision, and the steps that decision leaves out."""
+    decided = Span(
+        timestamp=entry.at,
+        phase_id=record.phase.id,
+        step=done.step,
+        action="decision",
+        input_summary=type(done.result).__name__,
+        output_summary=_cut(f"{type(done.verdict).__name__} {getattr(done.verdict, 'because', '')}".strip()),
+        duration_ms=_ms(done.seconds),
+        status="success" if isinstance(done.verdict, Advance) else "failure",
+    )
+    for run in runs_of(done):
+        yield msgspec.structs.replace(
+            decided,
+            action="command_run",
+            input_summary=_cut(run.command),
+            output_summary=_cut(run.output),
+            duration_ms=_ms(run.seconds),
+            status="success" if run.passed else "failure",
+        )
+    yield decided
+    for step in skipped(done):
+        why = f"left out: {getattr(done.verdict, 'because', '')}"
+        yield msgspec.structs.replace(
+            decided, step=step, input_summary=_cut(why), output_summary="", duration_ms=0, status="skipped"
+        )
+
+
+def skipped(done: StepFinished) -> tuple[str, ...]:
+    """The steps between this one and the one its verdict goes ahead to, where that is a way of leaving them out."""
+    order = [stage.name for stage in PIPELINE]
+    target = done.verdict.to if isinstance(done.verdict, Advance) else None
+    if target is None or done.step != "triage":
+        return ()
+    return tuple(order[order.index(done.step) + 1 : order.index(target)])
+
+
+def last_span(record: PhaseRecord, end: Finish) -> Span:
+    """OBSV-02c."""
+    rated = record.find(Rated)
+    score = "none" if rated is None else f"{rated.score}"
+    return Span(
+        timestamp=record.entries[-1].at if record.entries else "",
+        phase_id=record.phase.id,
+        step="phase_runner",
+        action="decision",
+        input_summary="Phase pipeline complete",
+        output_summary=_cut(f"status {end.status}, score {score}: {end.reason}"),
+        duration_ms=_ms(sum(step.seconds for step in record.finished)),
+        status="success" if end.status == "completed" else "failure",
+    )
+
+
+def _cut(text: str) -> str:
+    return text.strip()[:SUMMARY]
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,60 @@
+"""Papers for people and for later phases, below `.autopilot/`; each may be written again without doing harm."""
+
+from pathlib import Path
+
+from autopilot.domain.errors import StorageFailed
+from autopilot.journal.failures import translated
+from autopilot.journal.files import flush_folder, make_folder, write_atomic
+
+HEADER = "# Learnings (current run)\n"
+
+
+class FileDiagnostics:
+    """Implements `Diagnostics` in the folder `.autopilot` of a project."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def write(self, name: str, text: str) -> None:
+        folder = self._home / "diagnostics"
+        make_folder(folder)
+        write_atomic(folder / name, text.encode("utf-8", "replace"))
+
+    def learn(self, entry: str) -> None:
+        """Append the entry unless it is there: a pass that is ended twice, after a crash, teaches once."""
+        known = _text(self._learnings) or HEADER
+        if entry not in known:
+            write_atomic(self._learnings, f"{known}\n{entry}".encode("utf-8", "replace"))
+
+    def learnings(self) -> str:
+        """What cannot be read has taught nothing: it is no reason to stop."""
+        try:
+            return _text(self._learnings)
+        except StorageFailed:
+            return ""
+
+    def reset(self, run: str) -> bool:
+        """LRNG-03, AMB-04: a new run starts without them; those of `run` are kept, behind others of it if need be."""
+        known, kept = _text(self._learnings), self._home / "archive" / f"learnings-{run}.md"
+        if not known:
+            return False
+        make_folder(kept.parent)
+        before = _text(kept)
+        if known not in before:
+            write_atomic(kept, (before + known).encode("utf-8", "replace"))
+        with translated(self._learnings):
+            self._learnings.unlink()
+            flush_folder(self._home)
+        return True
+
+    @property
+    def _learnings(self) -> Path:
+        return self._home / "learnings.md"
+
+
+def _text(path: Path) -> str:
+    with translated(path):
+        try:
+            return path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""

@@ -1,0 +1,101 @@
+"""
+What a phase may cost, before it runs (MTRC-02).
+
+    expected = 1.20 * (50,000 + tasks)                 with a plan; a task is 15,000, 30,000 or 60,000 by complexity
+    expected = 1.20 * (100,000 to 250,000 by type)     without one
+    low      = 0.70 * expected                         one clean pass
+    worst    = 1.20 * (50,000 * plans + tasks * tries * executions + 30,000 * debugs + cycles * remediation)
+
+`plans` is every round of planning the limits allow, `tries` a task and all its fixes, `executions` one more than the
+re-plans. A remediation is checked like a pass (50,000) and does one complex task with all its fixes. Without a plan,
+what is not the pass's own 50,000 counts as tasks.
+"""
+
+from collections import Counter
+from math import ceil
+
+from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
+from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.settings import Limits, Settings
+
+PASS_TOKENS = 50_000
+TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
+TYPE_TOKENS = {"protocol": 150_000, "ui": 250_000, "data": 100_000, "mixed": 200_000}
+CAP_TOKENS = 500_000
+WARN_SHARE = 80
+
+
+def task_counts(plan: Plan | None) -> TaskCounts:
+    counts = Counter(task.complexity or "medium" for task in plan.tasks) if plan else Counter[str]()
+    return TaskCounts(simple=counts["simple"], medium=counts["medium"], complex=counts["complex"])
+
+
+def estimate(phase: Phase, plan: Plan | None, settings: Settings) -> Tokens:
+    tasks = _task_tokens(phase, plan)
+    expected = _with_margin(PASS_TOKENS + tasks)
+    return Tokens(low=expected * 7 // 10, expected=expected, worst=max(expected, _worst(tasks, settings)))
+
+
+def _task_tokens(phase: Phase, plan: Plan | None) -> int:
+    if plan is None:
+        return TYPE_TOKENS[phase.type] - PASS_TOKENS
+    return sum(TASK_TOKENS[task.complexity or "medium"] for task in plan.tasks)
+
+
+def _with_margin(tokens: int) -> int:
+    return tokens * 6 // 5
+
+
+def _worst(tasks: int, settings: Settings) -> int:
+    limits = settings.limits
+    executions, tries = 1 + limits.replans, 1 + limits.task_fixes
+    cycles = 0 if settings.lenient else limits.remediation_cycles
+    remediation = PASS_TOKENS + TASK_TOKENS["complex"] * tries
+    return _with_margin(
+        PASS_TOKENS * _plan_rounds(limits)
+        + tasks * tries * executions
+        + TASK_TOKENS["medium"] * limits.debug_attempts
+        + remediation * cycles
+    )
+
+
+def _plan_rounds(limits: Limits) -> int:
+    return max(1, limits.plan_checks) * (1 + limits.replans)
+
+
+def total(parts: list[Tokens]) -> Tokens:
+    return Tokens(
+        low=sum(part.low for part in parts),
+        expected=sum(part.expected for part in parts),
+        worst=sum(part.worst for part in parts),
+    )
+
+
+def priced(tokens: Tokens, per_million: float | None) -> Dollars | None:
+    """Cents, rounded up. None when the price is not known: unknown is never nothing."""
+    if per_million is None:
+        return None
+    low, expected, worst = (
+        ceil(round(count * per_million / 10_000, 6)) / 100 for count in (tokens.low, tokens.expected, tokens.worst)
+    )
+    return Dollars(low=low, expected=expected, worst=worst)
+
+
+def cap_warning(phase_id: str, tokens: Tokens, cap: int = CAP_TOKENS) -> str:
+    """MTRC-02c: empty up to 80 % of the cap."""
+    if tokens.expected * 100 <= cap * WARN_SHARE:
+        return ""
+    share = f"{tokens.expected * 100 // cap}%"
+    return (
+        f"Phase {phase_id} estimated at {tokens.expected} tokens ({share} of budget cap). "
+        "Consider splitting complex tasks."
+    )
+
+
+def log_line(phase_id: str, tokens: Tokens, tasks: TaskCounts) -> str:
+    """MTRC-02d."""
+    count = tasks.simple + tasks.medium + tasks.complex
+    return (
+        f"Phase {phase_id} cost estimate: {tokens.expected} tokens "
+        f"({count} tasks: {tasks.simple} simple, {tasks.medium} medium, {tasks.complex} complex)"
+    )

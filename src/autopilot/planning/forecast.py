@@ -1,0 +1,181 @@
+"""What a run would do, phase by phase, and what it may cost: computed from what is known before it starts."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from typing import Literal
+
+from autopilot.domain.errors import AutopilotError
+from autopilot.domain.events import Brief, RunStarted
+from autopilot.domain.forecast import (
+    CommandSource,
+    Forecast,
+    LeftOut,
+    PhaseForecast,
+    ProjectFacts,
+)
+from autopilot.domain.phase import Phase
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.value import Value
+from autopilot.planning import detect, estimate, sufficiency
+from autopilot.planning import plan as plans
+from autopilot.planning.config import COMMANDS
+from autopilot.planning.whole import Project
+
+BEFORE = ("preflight", "triage")
+STEPS = ("research", "plan", "plan_check", "execute", "mini_verify", "verify", "judge", "judge_divergence", "rate")
+LETTERS_A_TOKEN = 4
+
+Prompts = Callable[[PhaseRecord], dict[str, str]]
+"""The prompts that can be written from a record without results, by step."""
+
+
+class Surroundings(Value, frozen=True, kw_only=True):
+    """What was found around the project: prices, sandbox, an open run, reasons not to start."""
+
+    per_million: float | None = None
+    price_note: str = ""
+    sandbox: str = ""
+    resumes: str | None = None
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surroundings) -> Forecast:
+    """`first` is the event the run would begin with; nothing is asked, run or written."""
+    by_id = {phase.id: phase for phase in first.phases}
+    phases = tuple(_phase(by_id[name], project, first, prompts, around.per_million) for name in first.targets)
+    tokens = estimate.total([phase.tokens for phase in phases])
+    low = {phase.id: phase.confidence for phase in phases}
+    return Forecast(
+        phases=phases,
+        left_out=tuple(_left_out(first)),
+        tokens=tokens,
+        usd=estimate.priced(tokens, around.per_million),
+        price_note=around.price_note,
+        project=project_facts(project),
+        agent=first.settings.agent,
+        reviewer=first.settings.reviewer,
+        model=first.settings.model,
+        sandbox=around.sandbox,
+        resumes=around.resumes,
+        context_warning=sufficiency.low_summary(low),
+        notes=around.notes,
+        problems=around.problems,
+    )
+
+
+def project_facts(project: Project) -> ProjectFacts:
+    sources = detect.sources(project.config)
+    return ProjectFacts(
+        type=project.detected.type,
+        manifest=project.detected.manifest,
+        commands={
+            name: CommandSource(command=getattr(project.commands, name), source=sources[name]) for name in COMMANDS
+        },
+    )
+
+
+def _phase(
+    phase: Phase, project: Project, first: RunStarted, prompts: Prompts, per_million: float | None
+) -> PhaseForecast:
+    plan = project.plans.get(phase.id)
+    record = PhaseRecord(start=first, brief=_brief(phase, project, first))
+    route, skipped = _route(planned=plan is not None, research=first.settings.research)
+    texts = {step: text for step, text in prompts(record).items() if step in route}
+    context = sufficiency.Context(
+        phase=phase,
+        requirements=record.brief.requirements,
+        about=project.about,
+        dependencies=_dependencies(phase, first),
+    )
+    tokens = estimate.estimate(phase, plan, first.settings)
+    runnable = sum(criterion.command is not None for criterion in phase.criteria)
+    return PhaseForecast(
+        id=phase.id,
+        name=phase.name,
+        type=phase.type,
+        plan=plan is not None,
+        route=route,
+        skipped=skipped,
+        runnable=runnable,
+        unanchored=not runnable,
+        waits_for=record.brief.unmet,
+        sufficiency=sufficiency.sufficiency(context),
+        confidence=sufficiency.quick(context),
+        prompts={step: _tokens_of(text) for step, text in texts.items()},
+        tasks=estimate.task_counts(plan),
+        task_types=plans.counts(plan),
+        tokens=tokens,
+        usd=estimate.priced(tokens, per_million),
+        warning=estimate.cap_warning(phase.id, tokens),
+    )
+
+
+def _brief(phase: Phase, project: Project, first: RunStarted) -> Brief:
+    return Brief(
+        phase=phase,
+        dir=first.folders.get(phase.id, f".planning/phases/{phase.id}"),
+        base=first.base,
+        position=first.targets.index(phase.id) + 1,
+        total=len(first.targets),
+        plan=project.plans.get(phase.id),
+        skip_research=not first.settings.research,
+        pass_threshold=first.settings.pass_threshold,
+        requirements=first.requirements.get(phase.id, ()),
+        unmet=_unmet(phase, first),
+    )
+
+
+def _route(*, planned: bool, research: bool) -> tuple[tuple[str, ...], str]:
+    if planned:
+        return (*BEFORE, *STEPS[2:]), "research and plan, since there is a plan"
+    if not research:
+        return (*BEFORE, *STEPS[1:]), "research, which the config switches off"
+    return (*BEFORE, *STEPS), ""
+
+
+def _unmet(phase: Phase, first: RunStarted) -> tuple[str, ...]:
+    """AMB-27: dependencies neither done before this run nor to be done in it."""
+    known = {p.id for p in first.phases}
+    done = {*first.completed, *first.targets}
+    return tuple(need for need in phase.depends_on if need in known and need not in done)
+
+
+def _dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "missing"]:
+    known = {p.id for p in first.phases}
+    if any(need not in known for need in phase.depends_on):
+        return "missing"
+    return "met" if set(phase.depends_on) <= set(first.completed) else "pending"
+
+
+def _left_out(first: RunStarted) -> list[LeftOut]:
+    completed, targets = set(first.completed), set(first.targets)
+    return [
+        LeftOut(id=phase.id, name=phase.name, why=_why_left_out(phase, completed))
+        for phase in first.phases
+        if phase.id not in targets
+    ]
+
+
+def _why_left_out(phase: Phase, completed: AbstractSet[str]) -> str:
+    if phase.id in completed:
+        return "already completed"
+    if phase.status == "deferred":
+        return "deferred in the roadmap"
+    waits = [need for need in phase.depends_on if need not in completed]
+    return f"not asked for; waits for phase {', '.join(waits)}" if waits else "not asked for"
+
+
+def _tokens_of(text: str) -> int:
+    return -(-len(text) // LETTERS_A_TOKEN)
+
+
+def troubles(*attempts: Callable[[], object]) -> tuple[str, ...]:
+    """What each attempt that fails has to say."""
+    told = []
+    for attempt in attempts:
+        try:
+            attempt()
+        except AutopilotError as error:
+            told.append(f"{error.what} ({error.do})")
+    return tuple(told)

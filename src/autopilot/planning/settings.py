@@ -1,0 +1,25 @@
+"""A run's settings: what was asked on the command line, over what the project configures."""
+
+from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Limits, Settings
+from autopilot.planning.whole import Project
+
+LENIENT, STRICT = 7.0, 9.0
+
+
+def settings_of(request: RunRequest, project: Project) -> Settings:
+    config = project.config
+    known = {
+        name: type(getattr(Limits(), name))(value) for name, value in config.limits.items() if hasattr(Limits(), name)
+    }
+    return Settings(
+        agent=request.agent,
+        reviewer=request.reviewer,
+        model=request.model or config.model,
+        lenient=request.lenient,
+        pass_threshold=LENIENT if request.lenient else STRICT,
+        research=config.research,
+        commands=project.commands,
+        limits=Limits(**known),
+        sandbox=request.sandbox,
+    )

@@ -1,0 +1,104 @@
+"""VERIFICATION.md and its JSON twin: our own runs first, then what the verifier said of them."""
+
+from autopilot.domain.answers import Trace, VerifyOpinion
+from autopilot.domain.evidence import CommandRun
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Verified
+from autopilot.domain.tables import table
+from autopilot.domain.taxonomy import category_of, known
+from autopilot.steps.prompt import bullets
+from autopilot.steps.test_specs import NONE, SpecRun, spec_runs
+from autopilot.steps.twins import twin, written_at
+
+GATES = ("compile", "lint", "test", "build")
+TRACED = frozenset({"ui", "mixed"})
+OUTPUT_SHOWN, STDERR_SHOWN = 80, 500
+
+
+def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
+    at, specs = written_at(record, seen), spec_runs(record, seen.checks)
+    status = "passed" if holds(seen) else "gaps_found"
+    score = f"{sum(r.passed for r in seen.checks)}/{len(seen.checks)} commands passed"
+    text = (
+        f"---\nphase: {record.phase.id}\nverified: {at}\nstatus: {status}\nscore: {score}\n---\n"
+        f"# Verification Report: Phase {record.phase.id} -- {record.phase.name}\n\n{sections(record, seen, specs)}"
+    )
+    facts = twin(record, verified=at, status=status, score=score, failures=failures(seen), specs=specs, result=seen)
+    return {"VERIFICATION.md": text, "VERIFICATION.json": facts}
+
+
+def holds(seen: Verified) -> bool:
+    gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
+    return seen.opinion is not None and seen.opinion.passed and gates and all(r.passed for r in seen.checks)
+
+
+def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
+    opinion = seen.opinion
+    traces = opinion.behavioral_traces if opinion and record.phase.type in TRACED else ()
+    criteria = (f"{r.criterion}: {r.status} -- {r.evidence}" for r in (opinion.criteria_results if opinion else ()))
+    found = (f"{what} ({category})" for what, category in failures(seen))
+    parts = {
+        "Automated Checks": automated(seen),
+        "Sandbox Execution Results": execution_table(seen.checks),
+        "Test Specification Results": spec_table(specs),
+        "Behavioral Traces": trace_table(traces) if traces else "",
+        "Acceptance Criteria Verification": bullets(
+            criteria, "none named" if opinion else "not asked: a command failed"
+        ),
+        "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
+        "Failures": bullets(found, "none named"),
+    }
+    return "\n".join(f"## {name}\n{text}\n" for name, text in parts.items() if text)
+
+
+def automated(seen: Verified) -> str:
+    """VRFY-07: a check that is not configured is n/a, never a failure."""
+    runs = {run.check: run for run in seen.gates}
+    return "\n".join(f"- {name}: {_gate(runs.get(name), seen.old_failures)}" for name in GATES)
+
+
+def _gate(run: CommandRun | None, old: tuple[str, ...]) -> str:
+    if run is None:
+        return "n/a"
+    if run.passed:
+        return f"PASS (`{run.command}`, {run.seconds:.1f} s)"
+    first = " / ".join(line.strip() for line in run.output.splitlines() if line.strip())[:STDERR_SHOWN]
+    return f"FAIL{', as before this phase' if run.check in old else ''} (`{run.command}`): {first or 'no output'}"
+
+
+def failures(seen: Verified) -> tuple[tuple[str, str], ...]:
+    """Every failure with its category: those our commands showed, then those the verifier named."""
+    ours = tuple((r.what, category_of(r)) for r in (*seen.checks, *seen.gates) if not r.passed)
+    return (*ours, *(named(seen.opinion) if seen.opinion else ()))
+
+
+def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:
+    entries = known(opinion.failure_categories)
+    placed = {entry.failure: entry.category for entry in entries}
+    return tuple((failure, placed.get(failure, "unclassified")) for failure in opinion.failures)
+
+
+def execution_table(runs: tuple[CommandRun, ...]) -> str:
+    """SBOX-01."""
+    rows = (
+        (r.what, f"`{r.command}`", "timeout" if r.exit_code is None else r.exit_code, r.output.strip()[:OUTPUT_SHOWN],
+         "VERIFIED" if r.passed else "FAILED")
+        for r in runs
+    )  # fmt: skip
+    return table(("Criterion", "Command", "Exit Code", "Output", "Assessment"), rows)
+
+
+def spec_table(specs: tuple[SpecRun, ...]) -> str:
+    if not specs:
+        return NONE
+    rows = ((s.task, s.file, f"{s.passed}/{s.failed}", s.exit_code, s.status) for s in specs)
+    return table(("Task", "Test File", "Assertions Passed/Failed", "Exit Code", "Status"), rows)
+
+
+def trace_table(traces: tuple[Trace, ...]) -> str:
+    """BTRC-01."""
+    rows = (
+        (t.handler, t.file_line, t.chain, t.terminal_action, t.criterion_match, t.status or "BEHAVIORAL_UNVERIFIABLE")
+        for t in traces
+    )
+    return table(("Handler", "File:Line", "Chain", "Terminal Action", "Criterion Match", "Status"), rows)

@@ -1,0 +1,103 @@
+"""`autopilot progress`: how far the whole roadmap is, whatever runs brought it there."""
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+
+from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.value import Value
+from autopilot.journal.ledger import Ledger
+from autopilot.views.text import clean
+
+DONE = "All phases complete. Project is done."
+_RECORDED = {"completed": "Completed", "failed": "Failed", "needs_human_verification": "Needs a person"}
+_MARKED = {"completed": "Completed", "in_progress": "In Progress", "deferred": "Deferred"}
+
+
+class Row(Value, frozen=True, kw_only=True):
+    id: str
+    name: str
+    status: str
+    score: float | None = None
+
+
+class Overview(Value, frozen=True, kw_only=True):
+    """`next` is the command to type next; empty when all is done. Deferred phases do not count for `percent`."""
+
+    phases: tuple[Row, ...]
+    completed: int
+    total: int
+    percent: int
+    next: str = ""
+    why: str = ""
+
+
+def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overview:
+    """`begun` are the phases with an execution log. A record counts before the roadmap's own mark (AMB-06)."""
+    rows = tuple(_row(phase, ledger, begun) for phase in roadmap.phases)
+    counted = [row for row in rows if row.status != "Deferred"]
+    completed = sum(row.status == "Completed" for row in counted)
+    command, why = _next(roadmap, ledger, {row.id: row.status for row in rows})
+    return Overview(
+        phases=rows,
+        completed=completed,
+        total=len(counted),
+        percent=(200 * completed + len(counted)) // (2 * len(counted)) if counted else 100,
+        next=command,
+        why=why,
+    )
+
+
+def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
+    recorded = ledger.standings.get(phase.id)
+    open_pass = ledger.newest.open_phase if ledger.newest and ledger.resumable else None
+    if open_pass and open_pass.phase.id == phase.id:
+        status = "In Progress"
+    elif recorded:
+        status = _RECORDED.get(recorded.status, "In Progress")
+    else:
+        status = _MARKED.get(phase.status, "In Progress" if phase.id in begun else "Not Started")
+    return Row(id=phase.id, name=phase.name, status=status, score=recorded.score if recorded else None)
+
+
+def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str]) -> tuple[str, str]:
+    """First what was interrupted, then the first phase that can start, then what failed."""
+    left = [phase for phase in roadmap.phases if statuses[phase.id] not in {"Completed", "Deferred"}]
+    if not left:
+        return "", DONE
+    if ledger.resumable:
+        return "autopilot resume", "a run is unfinished"
+    fresh = [phase for phase in left if statuses[phase.id] in {"Not Started", "In Progress"}]
+    ready = next((phase for phase in fresh if _met(phase, statuses)), None)
+    if ready:
+        return f"autopilot {ready.id}", f"phase {ready.id} is next"
+    failed = next((phase for phase in left if statuses[phase.id] == "Failed"), None)
+    if failed:
+        return f"autopilot {failed.id}", f"phase {failed.id} failed, and nothing else can start"
+    waiting = next((phase for phase in left if statuses[phase.id] == "Needs a person"), None)
+    if waiting:
+        return "autopilot status", f"phase {waiting.id} waits for a person's verdict"
+    return "autopilot all --dry-run", "every phase left waits for another one"
+
+
+def _met(phase: Phase, statuses: dict[str, str]) -> bool:
+    return all(statuses.get(need, "Completed") == "Completed" for need in phase.depends_on)
+
+
+def lines(seen: Overview) -> Iterator[str]:
+    cells = [("#", "Phase", "Status", "Score"), *(_cells(row) for row in seen.phases)]
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    yield _line(cells[0], widths)
+    yield f"|{'|'.join('-' * (width + 2) for width in widths)}|"
+    yield from (_line(row, widths) for row in cells[1:])
+    yield ""
+    yield f"{seen.completed}/{seen.total} phases completed ({seen.percent}%)"
+    yield f"Next: {seen.next} ({seen.why})" if seen.next else seen.why
+
+
+def _cells(row: Row) -> tuple[str, str, str, str]:
+    score = "-" if row.score is None else f"{row.score:.1f}"
+    return row.id, clean(row.name, 50).replace("|", "/"), row.status, score
+
+
+def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
+    return f"| {' | '.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))} |"

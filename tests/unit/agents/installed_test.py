@@ -1,0 +1,50 @@
+"""Which agents are installed: asked for their version without a home, a variable or a chance to dawdle."""
+
+from pathlib import Path
+
+import pytest
+
+from autopilot.agents.installed import KNOWN, agent_checks
+from autopilot.sandbox.processes import ChildProcesses
+
+
+def program(folder: Path, name: str, body: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def found(folder: Path) -> list[str]:
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": "/secret", "API_KEY": "secret"}
+    return [check.found for check in agent_checks(ChildProcesses(), environment) if check.level == "ok"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('echo "$0 2.1.7 (Code)"', "claude 2.1.7 at "),
+        ("echo 'version 0.4.0-beta.1' >&2", "claude 0.4.0-beta.1 at "),
+        ("exit 1", "claude (does not tell its version) at "),
+        ("sleep 60", "claude (does not tell its version) at "),
+        ('test -z "$(ls -A "$HOME")" && test -z "$API_KEY" && echo 1.0', "claude 1.0 at "),
+        ('test "$*" = --version && test -z "$(ls -A .)" && echo 1.1', "claude 1.1 at "),
+    ],
+    ids=["plain", "on standard error", "fails", "dawdles", "empty home, no key", "nothing else asked"],
+)
+def test_an_agent_is_named_with_its_version(body: str, told: str, tmp_path: Path) -> None:
+    program(tmp_path, "claude", body)
+
+    assert [line.startswith(told) for line in found(tmp_path)] == [True]
+
+
+def test_all_that_are_there_are_named_in_the_order_of_preference(tmp_path: Path) -> None:
+    for name in reversed(KNOWN):
+        program(tmp_path, name, "echo 1.2")
+
+    assert [line.split()[0] for line in found(tmp_path)] == list(KNOWN)
+
+
+def test_none_at_all_is_a_warning_with_a_way_out(tmp_path: Path) -> None:
+    (check,) = agent_checks(ChildProcesses(), {"PATH": str(tmp_path)})
+
+    assert (check.level, "exec:" in check.fix) == ("warn", True)

@@ -1,0 +1,74 @@
+"""The ledger over archived states: what the journal no longer knows is not forgotten (AMB-06)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.verdict import Advance, Stop, Verdict
+from autopilot.journal.clock import TickingClock
+from autopilot.journal.ledger import Ledger, Standing, ledger_of_archive, read_ledger
+from autopilot.journal.memory import MemoryJournal
+from autopilot.journal.state_file import StateFile
+from support.records import started
+
+ROADMAP = Roadmap(path="R", phases=tuple(Phase(id=n, name=n) for n in "123"))
+
+
+def state(run: str, **phases: str) -> dict[str, Any]:
+    told = {name: {"status": status, "alignment_score": 9.1} for name, status in phases.items()}
+    return {"_meta": {"version": "1.0", "run_id": run}, "phases": told}
+
+
+def archive(folder: Path, name: str, content: Any) -> None:
+    (folder / "archive").mkdir(exist_ok=True)
+    (folder / "archive" / name).write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def journalled(verdict: Verdict, archived: tuple[dict[str, Any], ...]) -> Ledger:
+    journal = MemoryJournal(TickingClock())
+    outcome = PhaseOutcome(phase="1", status="completed", reason="", commit="c", alignment_score=8.0)
+    journal.append("run-0", 0, started())
+    journal.append("run-0", 1, PhaseFinished(cycle=0, outcome=outcome, verdict=verdict))
+    return read_ledger(journal, archived)
+
+
+def test_amb_06_the_newest_archived_word_on_a_phase_counts(tmp_path: Path) -> None:
+    archive(tmp_path, "run-2026-01-02-000000.json", state("run-2026-01-02-000000", **{"1": "failed"}))
+    archive(
+        tmp_path,
+        "run-2026-01-01-000000.json",
+        state("run-2026-01-01-000000", **{"1": "completed", "phase_2": "completed"}),
+    )
+    ledger = ledger_of_archive(StateFile(tmp_path).archived())
+
+    assert ledger.completed(ROADMAP) == {"2"}
+    assert ledger.standings["2"] == Standing(status="completed", score=9.1)
+    assert not ledger.resumable
+
+
+@pytest.mark.parametrize(("verdict", "done"), [(Advance(), {"1", "2"}), (Stop(because="x"), {"2"})])
+def test_amb_06_the_journal_counts_before_the_archive(verdict: Verdict, done: set[str]) -> None:
+    archived = (state("run-2027-01-01-000000", **{"1": "completed", "2": "completed", "3": "in_progress"}),)
+    ledger = journalled(verdict, archived)
+
+    assert ledger.completed(ROADMAP) == done
+    assert ledger.standings["1"].score == 8.0
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "null", {"phases": {"1": {"status": "completed"}}}, state("../x", **{"1": "completed"}),
+     {**state("run-2026-01-01-000000"), "phases": []}, {**state("run-2026-01-01-000000"), "phases": {"1": 3, "2": {"status": []}}}],
+)  # fmt: skip
+def test_what_is_damaged_or_not_ours_is_passed_over(content: Any, tmp_path: Path) -> None:
+    archive(tmp_path, "run-2026-01-01-000000.json", content)
+
+    assert ledger_of_archive(StateFile(tmp_path).archived()) == Ledger()
+
+
+def test_without_an_archive_nothing_is_remembered(tmp_path: Path) -> None:
+    assert StateFile(tmp_path).archived() == ()
