@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from autopilot.domain.evidence import CommandRun, Finding
+from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, Plan
 from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
 from autopilot.domain.record import PhaseRecord
@@ -77,6 +77,7 @@ class SaidWorkspace:
 
     sha256: str | None = SPEC.sha256
     changed: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
     def file_sha256(self, path: str) -> str | None:
@@ -87,6 +88,10 @@ class SaidWorkspace:
 
     def planning_files(self) -> dict[str, str]:
         return dict(self.files)
+
+    def change(self, base: str, commit: str) -> Change:
+        files = tuple(FileChange(path=path, status="A") for path in self.new)
+        return msgspec.structs.replace(change(base, commit), files=files)
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"

@@ -110,6 +110,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     opinion: VerifyOpinion | None = None
     seconds: float = 0.0
     observed: int | None = None
+    orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
 
 

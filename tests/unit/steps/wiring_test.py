@@ -8,10 +8,11 @@ from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.results import Executed
 from autopilot.domain.verdict import Advance
 from autopilot.gates import after_task
-from autopilot.steps import execute, mini_verify
+from autopilot.pipeline import artifacts
+from autopilot.steps import execute, mini_verify, verify
 from autopilot.steps.wiring import astray, newcomers, orphans
 from support.records import DONE, Story, plan, task, work
-from support.tools import SaidAgents, SaidFacts, tools
+from support.tools import SaidAgents, SaidFacts, SaidWorkspace, tools
 
 
 def added(*paths: str, status: str = "A") -> Change:
@@ -70,3 +71,15 @@ def test_what_was_noticed_reaches_the_reviewer_and_blocks_nothing() -> None:
     assert after_task.GATE.decide(told.record) == Advance(to="mini_verify")
     assert "- letter.txt: not among the files of task 01-01" in mini_verify.prompt(told.record, elsewhere)
     assert isinstance(told.record.last(), Executed)
+
+
+def test_wire_02_orphans_of_the_whole_phase_are_listed_in_the_verification_report() -> None:
+    told = Story().planned().executed()
+    facts = SaidFacts(orphans=frozenset({"src/lost.py"}))
+    workspace = SaidWorkspace(new=("src/lost.py", "src/found.py"))
+    seen = verify.run(told.record, tools(facts=facts, workspace=workspace))
+
+    told.step("verify", seen)
+    report = artifacts(told.record)["VERIFICATION.md"]
+    assert "## Wire Check\n- ORPHANED FILE: src/lost.py -- zero imports, no standalone justification.\n" in report
+    assert "src/found.py" not in report
