@@ -31,7 +31,9 @@ from autopilot.gates.rules import Gate
 from autopilot.steps import (
     debug,
     execute,
+    execution_log,
     fix,
+    handoff,
     judge,
     judge_divergence,
     mini_verify,
@@ -66,13 +68,13 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("research",         research.run,         after_research.GATE,   research.artifacts),
     Stage("plan",             plan.run,             after_plan.GATE,       plan.artifacts),
     Stage("plan_check",       plan_check.run,       after_plan_check.GATE),
-    Stage("execute",          execute.run,          after_task.GATE,       execute.artifacts),
+    Stage("execute",          execute.run,          after_task.GATE,       execution_log.artifacts),
     Stage("mini_verify",      mini_verify.run,      after_mini_verify.GATE),
     Stage("verify",           verify.run,           after_verify.GATE,     verify.artifacts),
     Stage("judge",            judge.run,            after_judge.GATE,      judge.artifacts),
     Stage("judge_divergence", judge_divergence.run, after_divergence.GATE),
     Stage("rate",             rate.run,             after_rate.GATE,       rate.artifacts),
-    Stage("fix",              fix.run,              after_task.GATE),
+    Stage("fix",              fix.run,              after_task.GATE,       handoff.artifacts),
     Stage("debug",            debug.run,            after_debug.GATE),
 )  # fmt: skip
 LAST = "rate"

@@ -155,7 +155,7 @@ def set_aside(debugged: str) -> list[dict[str, Any]]:
     return [*reviews(), plan, BAD, hopeless, work_answer("1", "01-02", "other.txt", "other\n"), saved]
 
 
-def test_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debugging(place: Path) -> None:
+def test_pvrf_01e_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debugging(place: Path) -> None:
     project = driven(place, set_aside("done at last\n"))
 
     assert project.run().exit == 0
@@ -259,11 +259,15 @@ def test_a_second_low_score_fails_the_phase(place: Path) -> None:
 def test_a_task_for_a_person_makes_the_run_wait(place: Path) -> None:
     checkpoint = '\n<task id="01-02" type="checkpoint:human-verify">\n### Task 01-02: Look at it\n</task>\n'
     written = {**PLAN["write"], "{dir}/PLAN.md": PLAN["write"]["{dir}/PLAN.md"] + checkpoint}
-    project = driven(place, [*reviews(), {**PLAN, "write": written}, GOOD])
+    reason = {"criterion": "it can be paid", "methods_attempted": ["a dry run"], "why_insufficient": "a real payment"}
+    said = {"pass": True, "commands_run": ["grep"], "autonomous_confidence": 4, "deferral_evidence": [reason]}
+    unsure = {"role": "verify", "result": said}
+    project = driven(place, [*reviews()[:3], unsure, *reviews()[4:], {**PLAN, "write": written}, GOOD])
 
     end = project.run()
 
     assert (end.exit, end.phases["1"].status) == (11, "needs_human_verification")
+    assert project.steps == STRAIGHT
     assert "01-02 Look at it" in end.phases["1"].reason
     assert project.log() == ["start"]
 

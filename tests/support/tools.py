@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from autopilot.domain.evidence import CommandRun, Finding
+from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, Plan
 from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
 from autopilot.domain.record import PhaseRecord
@@ -23,6 +23,7 @@ class SaidFacts:
     """Every command in `holding` passes, on every tree; what was asked for is kept."""
 
     holding: frozenset[str] = frozenset()
+    orphans: frozenset[str] = frozenset()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -32,6 +33,9 @@ class SaidFacts:
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
+
+    def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if path in self.orphans)
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"
@@ -73,6 +77,7 @@ class SaidWorkspace:
 
     sha256: str | None = SPEC.sha256
     changed: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
     def file_sha256(self, path: str) -> str | None:
@@ -83,6 +88,10 @@ class SaidWorkspace:
 
     def planning_files(self) -> dict[str, str]:
         return dict(self.files)
+
+    def change(self, base: str, commit: str) -> Change:
+        files = tuple(FileChange(path=path, status="A") for path in self.new)
+        return msgspec.structs.replace(change(base, commit), files=files)
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"

@@ -30,7 +30,7 @@ class Answer(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     phase: str | None = None
     task: str | None = None
     attempt: int | None = None
-    outcome: Literal["ok", "timeout", "crashed", "usage_limited", "bad_output"] = "ok"
+    outcome: Literal["ok", "timeout", "crashed", "usage_limited", "context_exhausted", "bad_output"] = "ok"
     text: str | None = None
     result: dict[str, Any] | None = None
     resets_at: str | None = None

@@ -8,9 +8,11 @@ A run has one stream, `<run>`, and each pass of a phase through the pipeline has
 from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role
+from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
+from autopilot.domain.returns import Justification, SplitDetails
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
@@ -27,7 +29,8 @@ class Brief(Value, frozen=True, kw_only=True):
     """
     All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content.
 
-    `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation.
+    `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
+    tasks of the plan that an earlier pass finished and handed over (CTXE-01r).
     """
 
     phase: Phase
@@ -44,6 +47,7 @@ class Brief(Value, frozen=True, kw_only=True):
     requirements: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
     earlier: dict[str, int] = {}
+    done: tuple[str, ...] = ()
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -79,6 +83,9 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     unanchored: bool = False
     rollback: bool = False
     pipeline_steps: dict[str, StepDigest] = {}
+    human_verify_justification: Justification | None = None
+    deferral_evidence: tuple[Deferral, ...] = ()
+    split_details: SplitDetails | None = None
 
 
 # The run's stream

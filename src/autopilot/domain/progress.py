@@ -7,6 +7,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned, Rated
+from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
 
 
@@ -53,6 +54,17 @@ def fixes_of(record: PhaseRecord, task: str) -> int:
     return sum(isinstance(s.result, Fixed) and s.result.work.task == task for s in since_plan(record))
 
 
+def diff_growing(record: PhaseRecord, task: str) -> bool:
+    """
+    CORR-04: whether the first fix left a bigger change than it was given, so that a second one would only add to it.
+
+    A task whose first try changed nothing has no size to compare with.
+    """
+    tries = [s.result for s in since_plan(record) if isinstance(s.result, Executed | Fixed)]
+    sizes = [r.work.change.added + r.work.change.removed for r in tries if r.work.task == task]
+    return len(sizes) == 1 + 1 and sizes[1] > sizes[0] > 0
+
+
 def reviews_of(record: PhaseRecord, task: str) -> int:
     """Reviews of the task as it stands: those since it was last worked on."""
     count = 0
@@ -88,7 +100,8 @@ def failed_tasks(record: PhaseRecord) -> tuple[str, ...]:
 
 
 def auto_tasks(record: PhaseRecord) -> tuple[Task, ...]:
-    return tuple(task for task in record.tasks if task.type == "auto")
+    """The tasks for an agent, in the order in which they are carried out."""
+    return tuple(task for task in task_order(record.tasks) if task.type == "auto")
 
 
 def waiting_task(record: PhaseRecord) -> Task:

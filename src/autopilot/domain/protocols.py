@@ -1,6 +1,6 @@
 """What a step may touch, and what adapters must be. Real and scripted versions live in their own packages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -108,6 +108,10 @@ class Workspace(Protocol):
         """Commit durably what changed in the folder on top of `base`; `.planning` and `.autopilot` are left out."""
         ...
 
+    def portion(self, whole: Change, paths: Collection[str], onto: str, message: str) -> Change:
+        """Commit durably on top of `onto` what `whole` did to those paths."""
+        ...
+
     def reopen(self) -> str | None:
         """
         The agent's folder as it was left, nothing reset: for a step cut off after its agent had answered.
@@ -201,6 +205,10 @@ class FactMaker(Protocol):
         ...
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
+
+    def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that no other file of the commit mentions by name."""
+        ...
 
     def tree(self, commit: str) -> str: ...
 

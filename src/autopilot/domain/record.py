@@ -106,10 +106,10 @@ class PhaseRecord(Value, frozen=True, kw_only=True):
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks of this pass: the plan's, or in a remediation the one task its feedback makes."""
+        """The tasks of this pass: the plan's that are not done, or in a remediation the one its feedback makes."""
         if self.brief.cycle:
             return (remediation_task(self.brief),)
-        return self.plan.tasks if self.plan else ()
+        return tuple(t for t in self.plan.tasks if t.id not in self.brief.done) if self.plan else ()
 
 
 def remediation_task(brief: Brief) -> Task:

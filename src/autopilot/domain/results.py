@@ -14,9 +14,9 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.evidence import CommandRun, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Finding, Work
 from autopilot.domain.phase import Plan
-from autopilot.domain.value import Tagged
+from autopilot.domain.value import Tagged, Value
 
 
 class Preflighted(Tagged, frozen=True, kw_only=True):
@@ -68,9 +68,19 @@ class PlanChecked(Tagged, frozen=True, kw_only=True):
     opinion: PlanOpinion | None = None
 
 
+class Batch(Value, frozen=True, kw_only=True):
+    """PVRF-01h: what one call did that carried out all tasks, and what it says of them."""
+
+    change: Change
+    claim: WorkClaim = WorkClaim()
+
+
 class Executed(Tagged, frozen=True, kw_only=True):
+    """One task carried out; `batch` is there when it was only part of what was carried out in one call."""
+
     work: Work
     claim: WorkClaim = WorkClaim()
+    batch: Batch | None = None
 
 
 class Fixed(Tagged, frozen=True, kw_only=True):
@@ -100,6 +110,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     opinion: VerifyOpinion | None = None
     seconds: float = 0.0
     observed: int | None = None
+    orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
 
 

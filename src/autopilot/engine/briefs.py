@@ -7,6 +7,7 @@ import msgspec
 
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, Brief, StepFinished
+from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Stop
@@ -20,22 +21,37 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
     """`passes` are the phase's earlier passes in this run."""
     start, phase = run.start, spawn.phase
     folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
+    handed = carried_on(spawn, passes)
+    if handed is not None:
+        found = handed.plan
+    else:
+        found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
     return Brief(
         phase=phase,
         dir=folder,
-        base=spawn.base,
+        base=handed.commit if handed else spawn.base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
         feedback=feedback(_completed(passes)) if spawn.cycle else (),
-        plan=_plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands),
-        skip_research=not start.settings.research,
+        plan=found,
+        skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
         requirements=start.requirements.get(phase.id, ()),
         unmet=unmet(phase, run),
         earlier=dict(counted(passes)),
+        done=tasks_done(handed) if handed else (),
     )
+
+
+def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | None:
+    """CTXE-01r: the pass whose work this one goes on with, if its executor ran dry and the line has not moved since."""
+    last = passes[-1] if passes else None
+    if last is None or spawn.cycle or not handed_over(last) or last.brief.cycle:
+        return None
+    began = next(p.brief.base for p in reversed(passes) if not p.brief.done)
+    return last if began == spawn.base else None
 
 
 def _completed(passes: tuple[PhaseRecord, ...]) -> PhaseRecord:

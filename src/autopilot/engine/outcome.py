@@ -1,7 +1,9 @@
 """How a pass ended, as the run sees it: computed from the record, never told by anybody."""
 
+from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.oversize import split_request
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
@@ -28,6 +30,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     rated, verified, compared = record.find(Rated), record.find(Verified), record.find(Compared)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
+    waits = finish.status == "needs_human_verification"
     return PhaseOutcome(
         phase=record.phase.id,
         status=finish.status,
@@ -38,7 +41,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         tasks_failed=f"{len(failed_tasks(record))}/{total}",
         commit_shas=commits(record),
         automated_checks=automated(verified.gates if verified else (), verified.old_failures if verified else ()),
-        issues=issues(record, finish),
+        issues=(*issues(record, finish), *oversize(record)),
         debug_attempts=debugs(record),
         replan_attempts=replans(record),
         recommendation=recommendation(finish, compared),
@@ -47,7 +50,16 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         unanchored=not any(c.command for c in record.phase.criteria),
         rollback=finish.rollback,
         pipeline_steps=digests(record),
+        human_verify_justification=justification(record) if waits else None,
+        deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
+        split_details=split_request(record),
     )
+
+
+def oversize(record: PhaseRecord) -> tuple[str, ...]:
+    """SPLT-09: a warning; the phase is carried out all the same."""
+    split = split_request(record)
+    return (f"split_request: {split.reason}; carried out as one phase",) if split else ()
 
 
 def recommendation(finish: Finish, compared: Compared | None) -> str:

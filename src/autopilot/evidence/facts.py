@@ -9,6 +9,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Ran, Sandbox, Workspace
 from autopilot.domain.settings import Commands, Limits
+from autopilot.evidence import references
 
 OUTPUT_KEPT = 2000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -43,6 +44,10 @@ class CommandFacts:
             for name, command in commands.configured()
         )
         return self._run(commit, tuple(wanted), {})
+
+    def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        with self.workspace.checkout(commit, {}) as folder:
+            return references.unreferenced(folder, paths)
 
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)

@@ -1,7 +1,7 @@
 """Does a second pair of eyes agree that the task is done?"""
 
 from autopilot.domain.answers import TaskOpinion
-from autopilot.domain.progress import fixes_of, next_stop, reviews_of
+from autopilot.domain.progress import diff_growing, fixes_of, next_stop, reviews_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import MiniVerified
 from autopilot.domain.verdict import Advance, Retry, Verdict
@@ -15,6 +15,7 @@ class MiniFacts(Facts, frozen=True, kw_only=True):
     fixes: int
     limit: int
     next_stop: str
+    growing: bool = False
 
 
 class MiniOpinions(Opinions, frozen=True, kw_only=True):
@@ -28,6 +29,7 @@ def gather(record: PhaseRecord) -> Evidence[MiniFacts, MiniOpinions, Claims]:
         fixes=fixes_of(record, seen.task),
         limit=record.start.settings.limits.task_fixes,
         next_stop=next_stop(record, after=seen.task),
+        growing=diff_growing(record, seen.task),
     )
     return Evidence(facts, MiniOpinions(reviewer=seen.opinion), Claims())
 
@@ -57,7 +59,8 @@ def fix(f: MiniFacts, o: MiniOpinions, c: Claims) -> Verdict:
 
 
 def set_aside(f: MiniFacts, o: MiniOpinions, c: Claims) -> Verdict:
-    return Advance(to=f.next_stop, because=f"task FAILED: {complaint(o)}")
+    why = "diff_growing: " if f.growing else ""
+    return Advance(to=f.next_stop, because=f"task FAILED: {why}{complaint(o)}")
 
 
 def content(f: MiniFacts, o: MiniOpinions, c: Claims) -> bool:
@@ -73,7 +76,7 @@ GATE = Gate(
     rules=(
         Rule("the reviewer ran something and is content", content, next_task),
         Rule("the reviewer ran nothing, first time", lambda f, o, c: idle(o) and f.reviews == 1, review_again),
-        Rule("fixes remain", lambda f, o, c: f.fixes < f.limit, fix),
+        Rule("fixes remain", lambda f, o, c: f.fixes < f.limit and not f.growing, fix),
         Rule("otherwise", lambda f, o, c: True, set_aside),
     ),
     kinds=(MiniFacts, MiniOpinions, Claims),

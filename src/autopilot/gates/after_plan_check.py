@@ -15,6 +15,7 @@ class PlanCheckFacts(Facts, frozen=True, kw_only=True):
     blockers: tuple[str, ...]
     tries: int
     limit: int
+    for_agents: bool = True
 
 
 class PlanCheckOpinions(Opinions, frozen=True, kw_only=True):
@@ -28,6 +29,7 @@ def gather(record: PhaseRecord) -> Evidence[PlanCheckFacts, PlanCheckOpinions, C
         blockers=tuple(f"{b.where}: {b.what}" for b in checked.findings if b.severity == "blocker"),
         tries=plan_rounds(record),
         limit=record.start.settings.limits.plan_checks,
+        for_agents=any(t.type == "auto" and t.id not in record.brief.done for t in checked.plan.tasks),
     )
     return Evidence(facts, PlanCheckOpinions(checker=checked.opinion), Claims())
 
@@ -48,7 +50,7 @@ def complaints(f: PlanCheckFacts, o: PlanCheckOpinions) -> str:
 
 
 def go_on(f: PlanCheckFacts, o: PlanCheckOpinions, c: Claims) -> Verdict:
-    return Advance()
+    return Advance() if f.for_agents else Advance(to="verify", because="no task for an agent")
 
 
 def plan_again(f: PlanCheckFacts, o: PlanCheckOpinions, c: Claims) -> Verdict:

@@ -1,6 +1,7 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
+from autopilot.domain.deferral import confident, specific
 from autopilot.domain.progress import replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
@@ -10,6 +11,10 @@ from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, f
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
+NO_REASON = (
+    "Say with autonomous_confidence (1-10) how sure you are that the work holds without a person. Below 6, give "
+    "deferral_evidence [{criterion, methods_attempted, why_insufficient}]; that somebody should look is no reason."
+)
 
 
 class RateFacts(Facts, frozen=True, kw_only=True):
@@ -77,6 +82,16 @@ def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return Stop(because=f"alignment too low ({o.score}) after {f.replans} re-plan(s)", rollback=True)
 
 
+def unreasoned(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
+    """HUM-01, STAT-03: the verifier is not sure, yet names nothing it tried; or only that somebody should look."""
+    left = bool(f.for_a_person) and not confident(o.verifier)
+    return left and not specific(o.verifier) and f.verification.reviews <= 1
+
+
+def verify_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return Retry(step="verify", because=NO_REASON)
+
+
 def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return AskHuman(question=f"needs a person: {joined(f.for_a_person)}")
 
@@ -98,7 +113,8 @@ GATE = Gate(
         Rule("a fact fails, or verifier or judge object", lambda f, o, c: not sound(f, o), stop),
         Rule("the score is below 7, a re-plan remains", lambda f, o, c: low(o) and f.replans < f.limit, plan_again),
         Rule("the score is below 7", lambda f, o, c: low(o), give_up),
-        Rule("the plan has tasks for a person", lambda f, o, c: bool(f.for_a_person), ask),
+        Rule("a task is left to a person without a reason, first time", unreasoned, verify_again),
+        Rule("a task is left to a person", lambda f, o, c: bool(f.for_a_person) and not confident(o.verifier), ask),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),

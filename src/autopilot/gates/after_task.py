@@ -3,7 +3,7 @@
 import re
 
 from autopilot.domain.evidence import CommandRun, Work
-from autopilot.domain.progress import fixes_of, new_failures, next_stop, since_plan
+from autopilot.domain.progress import diff_growing, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.verdict import Advance, Retry, Verdict
@@ -26,6 +26,7 @@ class TaskFacts(Facts, frozen=True, kw_only=True):
     fixes: int
     limit: int
     next_stop: str
+    growing: bool = False
 
 
 class TaskClaims(Claims, frozen=True, kw_only=True):
@@ -49,6 +50,7 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         fixes=fixes_of(record, work.task),
         limit=record.start.settings.limits.task_fixes,
         next_stop=next_stop(record, after=work.task),
+        growing=diff_growing(record, work.task),
     )
     return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
 
@@ -88,7 +90,13 @@ def fix(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
 
 
 def set_aside(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
-    return Advance(to=f.next_stop, because=f"task FAILED: {joined(trouble(f)) or c.admits}")
+    why = "diff_growing: " if f.growing else ""
+    return Advance(to=f.next_stop, because=f"task FAILED: {why}{joined(trouble(f)) or c.admits}")
+
+
+def mendable(f: TaskFacts) -> bool:
+    """CORR-03, CORR-04: fixes remain, and the last one did not make the change grow."""
+    return f.fixes < f.limit and not f.growing
 
 
 def review(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
@@ -100,11 +108,9 @@ GATE = Gate(
     question="Did the task's work hold up to the commands Autopilot ran?",
     gather=gather,
     rules=(
-        Rule("a check failed, fixes remain", lambda f, o, c: bool(trouble(f)) and f.fixes < f.limit, fix),
+        Rule("a check failed, fixes remain", lambda f, o, c: bool(trouble(f)) and mendable(f), fix),
         Rule("a check failed", lambda f, o, c: bool(trouble(f)), set_aside),
-        Rule(
-            "the agent itself admits a failure, fixes remain", lambda f, o, c: bool(c.admits) and f.fixes < f.limit, fix
-        ),
+        Rule("the agent itself admits a failure, fixes remain", lambda f, o, c: bool(c.admits) and mendable(f), fix),
         Rule("the agent itself admits a failure", lambda f, o, c: bool(c.admits), set_aside),
         Rule("otherwise", lambda f, o, c: True, review),
     ),

@@ -1,10 +1,11 @@
 """Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?"""
 
 from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.deferral import confident, person_only
 from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
-from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
@@ -23,6 +24,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     failing: tuple[str, ...]
     unproven: tuple[str, ...]
     fresh: bool
+    person_only: bool = False
     reviews: int
     debugs: int
     debugs_left: int
@@ -47,6 +49,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit,
+        person_only=person_only(record),
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),
         debugs_left=debugs_left(record),
@@ -113,6 +116,15 @@ def give_up(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
     return Stop(because=f"max retries exceeded: {complaint(f, o)}", rollback=True)
 
 
+def wait(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return AskHuman(question=f"every task of the plan is for a person: {complaint(f, o)}")
+
+
+def needs_person(f: VerifyFacts, o: VerifyOpinions) -> bool:
+    """HUM-04: no agent can do what is left, and the verifier is not sure that it is done."""
+    return f.person_only and not (facts_hold(f) and content(o) and not shallow(f) and confident(o.verifier))
+
+
 def go_on(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
     return Advance()
 
@@ -122,6 +134,7 @@ GATE = Gate(
     question="Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?",
     gather=gather,
     rules=(
+        Rule("only a person can do what is left", lambda f, o, c: needs_person(f, o), wait),
         Rule("the facts hold and the verifier agrees",
              lambda f, o, c: facts_hold(f) and content(o) and not shallow(f), go_on),
         Rule("only the verifier ran nothing or too little, first time",

@@ -1,5 +1,6 @@
 """An agent gave no usable answer: ask once more, or give the phase up?"""
 
+from autopilot.domain.handoff import SAVED, ran_dry
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Unanswered
 from autopilot.domain.verdict import Retry, Stop, Verdict
@@ -38,6 +39,10 @@ def ask_again(f: SilenceFacts, o: Opinions, c: Claims) -> Verdict:
     return Retry(step=f.step, because=f"the last answer could not be used ({f.outcome}): {f.detail}")
 
 
+def hand_over(f: SilenceFacts, o: Opinions, c: Claims) -> Verdict:
+    return Stop(because=SAVED)
+
+
 def give_up(f: SilenceFacts, o: Opinions, c: Claims) -> Verdict:
     return Stop(because=f"no usable answer in {f.step} after {f.tries} tries ({f.outcome}): {f.detail}", rollback=True)
 
@@ -47,6 +52,7 @@ GATE = Gate(
     question="An agent gave no usable answer: ask once more, or give the phase up?",
     gather=gather,
     rules=(
+        Rule("the executor ran out of context", lambda f, o, c: ran_dry(f.step, f.outcome), hand_over),
         Rule("tries remain", lambda f, o, c: f.tries < f.limit, ask_again),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),

@@ -1,21 +1,48 @@
 """Have an agent carry out one task, commit what it did, and run the task's criteria on it."""
 
 from autopilot.domain.answers import WorkClaim
-from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.batch import batch_of, batched, claim_for, share
+from autopilot.domain.evidence import Change, CommandRun, Finding
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.progress import fixes_of, since_plan, task_states, waiting_task
+from autopilot.domain.progress import auto_tasks, task_states, waiting_task
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.domain.results import Batch, Executed
 from autopilot.steps.facts import work_facts
 from autopilot.steps.prompt import bullets, heading, render, task_lines
 
 
 def run(record: PhaseRecord, tools: Tools) -> Executed:
     task = waiting_task(record)
+    if batched(record):
+        return run_batched(record, tools, task)
     question = Question(role="execute", prompt=prompt(record, task), answer=WorkClaim, task=task)
     worked = tools.agents.work(question, message(record, task), onto=record.commit)
     return Executed(work=work_facts(record, tools, task, worked.change, worked.findings), claim=worked.value)
+
+
+def run_batched(record: PhaseRecord, tools: Tools, task: Task) -> Executed:
+    """PVRF-01h: the first task's step has everything carried out; each step commits its own task's files."""
+    batch = batch_of(record)
+    findings: tuple[Finding, ...] = ()
+    if batch is None:
+        question = Question(role="execute", prompt=batch_prompt(record), answer=WorkClaim)
+        title = f"feat({padded(record.phase.id)}): {len(auto_tasks(record))} tasks at once"
+        worked = tools.agents.work(question, title, onto=record.commit)
+        batch, findings = Batch(change=worked.change, claim=worked.value), worked.findings
+    work = work_facts(record, tools, task, own_part(record, tools, task, batch.change), findings)
+    return Executed(work=work, claim=claim_for(record, task, batch.claim), batch=batch)
+
+
+def own_part(record: PhaseRecord, tools: Tools, task: Task, whole: Change) -> Change:
+    """The task's commit, taken out of the batch; after a crash the one that is already there."""
+    step = record.open_step
+    assert step is not None
+    # Not the step's own name: under that the whole batch is found again.
+    name = f"{record.start.run}/{record.phase.id}/{step.step}/{step.n}.part"
+    text = f"{message(record, task)}\n\nAutopilot-Run: {record.start.run}\nAutopilot-Step: {name}\n"
+    made = tools.workspace.sealed(record.commit, name)
+    return made or tools.workspace.portion(whole, share(record, task, whole), record.commit, text)
 
 
 def message(record: PhaseRecord, task: Task) -> str:
@@ -34,44 +61,16 @@ def prompt(record: PhaseRecord, task: Task) -> str:
     )
 
 
+def batch_prompt(record: PhaseRecord) -> str:
+    tasks = "\n\n".join(task_lines(task) for task in auto_tasks(record))
+    return render("execute_batch", heading=heading(record), tasks=tasks, dir=record.brief.dir)
+
+
 def previous(record: PhaseRecord) -> str:
     """PVRF-01b: what the tasks before this one left, in a line each."""
     states = task_states(record)
     done = (f"{task.id} {task.title}: {states[task.id]}" for task in record.tasks if task.id in states)
     return "Tasks before this one:\n" + bullets(done, "- none, this is the first task")
-
-
-def artifacts(record: PhaseRecord) -> dict[str, str]:
-    """EXECUTION-LOG.md from facts: what was committed, what our commands showed, what the agent had said."""
-    works = [(s.result.work, s) for s in since_plan(record) if isinstance(s.result, Executed | Fixed)]
-    if not works:
-        return {}
-    newest = {work.task: work for work, _ in works}
-    parts = [f"# Execution Log: Phase {record.phase.id} -- {record.phase.name}\n"]
-    parts += [log_entry(record, task, newest[task.id]) for task in record.tasks if task.id in newest]
-    name = f"EXECUTION-LOG-R{record.brief.cycle}.md" if record.brief.cycle else "EXECUTION-LOG.md"
-    return {name: "\n".join(parts)}
-
-
-def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
-    status = {"verified": "COMPLETED", "failed": "FAILED"}.get(task_states(record).get(task.id, ""), "NEEDS_REVIEW")
-    review = next((r for r in reversed(tuple(record.results(MiniVerified))) if r.task == task.id), None)
-    reviewed = ("PASS" if review.opinion.passed else "FAIL") if review else "not reached"
-    claim = next((r.claim for r in record.results(Executed) if r.work.task == task.id), WorkClaim())
-    return "\n".join(
-        (
-            f"## Task {task.id}: {task.title}",
-            f"- **Status:** {status}",
-            f"- **Commit SHA:** {work.change.commit if work.change.files else 'none'}",
-            f"- **Files modified:** {', '.join(f.path for f in work.change.files) or 'none'}",
-            f"- **Evidence:**\n{run_lines(work.after)}",
-            f"- **Test results:** {sum(r.passed for r in work.after)}/{len(work.after)} commands passed",
-            f"- **Gate Results:**\n{run_lines(work.gates_after)}",
-            f"- **mini_verification:** {reviewed}; debug attempts: {fixes_of(record, task.id)}",
-            f"- **The agent's claim:** {claim.tasks_completed or '-'} completed, {claim.tasks_failed or '-'} failed",
-            "",
-        )
-    )
 
 
 def run_lines(runs: tuple[CommandRun, ...]) -> str:

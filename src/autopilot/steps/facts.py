@@ -5,11 +5,13 @@ from autopilot.domain.phase import Task
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.wiring import noticed
 
 
 def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, findings: tuple[Finding, ...]) -> Work:
     commands = record.start.settings.commands
-    files = frozen_tests(record, record.plan or record.brief.plan)
+    plan = record.plan or record.brief.plan
+    files = frozen_tests(record, plan)
     runnable = tuple(c for c in task.criteria if c.command)
     return Work(
         task=task.id,
@@ -18,5 +20,5 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
         after=tools.facts.check(change.commit, runnable, files),
         gates_before=tools.facts.gates(change.base, commands),
         gates_after=tools.facts.gates(change.commit, commands),
-        findings=findings,
+        findings=(*findings, *noticed(task, change, tools, plan)),
     )

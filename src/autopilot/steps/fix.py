@@ -8,6 +8,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.steps.execute import message
 from autopilot.steps.facts import work_facts
+from autopilot.steps.gate_lines import gate_words
 from autopilot.steps.prompt import heading, render, task_lines
 
 OUTPUT_SHOWN = 1500
@@ -29,4 +30,4 @@ def failures(record: PhaseRecord) -> str:
     work = next(s.result.work for s in reversed(record.finished) if isinstance(s.result, Executed | Fixed))
     failing = (r for r in (*work.after, *work.gates_after) if not r.passed)
     shown = [f"$ {r.command}\n{r.output[-OUTPUT_SHOWN:]}" for r in failing]
-    return "\n\n".join((record.complaint() or "", *shown))
+    return "\n\n".join((record.complaint() or "", f"Gates: {gate_words(work)}", *shown))

@@ -24,5 +24,6 @@ def prompt(record: PhaseRecord, task: Task) -> str:
         title=task.title,
         files=bullets((f.path for f in work.change.files), "none"),
         criteria=criteria_lines(task.criteria),
+        noticed=bullets((f"{f.where}: {f.what}" for f in work.findings), "nothing"),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )

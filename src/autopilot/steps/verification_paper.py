@@ -45,6 +45,7 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
         "Acceptance Criteria Verification": bullets(
             criteria, "none named" if opinion else "not asked: a command failed"
         ),
+        "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
     }

@@ -13,6 +13,7 @@ from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.verification_paper import verification_paper
+from autopilot.steps.wiring import orphans
 
 
 def run(record: PhaseRecord, tools: Tools) -> Verified:
@@ -28,6 +29,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         checks=checks,
         gates=gates,
         old_failures=old,
+        orphans=orphans(tools.workspace.change(record.brief.base, record.commit), tools, record.plan),
     )
     hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
     return reviewed(found, record, tools) if hold else found

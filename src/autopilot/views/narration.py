@@ -109,6 +109,9 @@ class Narrator:
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = self.told.limits.remediation_cycles
             yield f"Phase {brief.phase.id}: {bar}Remediation cycle {brief.cycle}/{most}."
+        if brief.done and brief.plan:
+            far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
+            yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
         yield f"--- [PHASE {brief.position}/{brief.total}] {clean(brief.phase.name)} ---"
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:

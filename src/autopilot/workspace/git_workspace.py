@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,7 @@ from autopilot.workspace.history import History
 from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
+from autopilot.workspace.portions import portion
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.user_repo import Start, UserRepository
@@ -130,6 +131,10 @@ class GitWorkspace:
     def seal(self, folder: str, base: str, message: str) -> Change:
         with storage_errors("committing"):
             return self._slot_at(Path(folder)).seal(base, message)
+
+    def portion(self, whole: Change, paths: Collection[str], onto: str, message: str) -> Change:
+        with storage_errors("committing"):
+            return portion(self._store, whole, paths, onto, message)
 
     def reopen(self) -> str | None:
         return self.folder if self._slot.is_whole() else None

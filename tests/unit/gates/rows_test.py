@@ -15,7 +15,7 @@ from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
-from autopilot.gates.after_rate import RateFacts, RateOpinions
+from autopilot.gates.after_rate import NO_REASON, RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
@@ -147,6 +147,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_mini_verify", "otherwise"): (
         mini(reviews=2, fixes=2), reviewer(), SILENCE,
         Advance(to="execute", because="task FAILED: the reviewer ran nothing")),
+    ("after_verify", "only a person can do what is left"): (
+        checked(person_only=True), verifier("ls"), SILENCE, AskHuman),
     ("after_verify", "the facts hold and the verifier agrees"): (
         checked(debugs_left=0), verifier("ls"), SILENCE, Advance()),
     ("after_verify", "only the verifier ran nothing or too little, first time"): (
@@ -187,10 +189,16 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_rate", "the score is below 7"): (
         rate(replans=1), content(score=6.9), SILENCE,
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
-    ("after_rate", "the plan has tasks for a person"): (
-        rate(for_a_person=("01-02 look",)), content(), SILENCE, AskHuman(question="needs a person: 01-02 look")),
+    ("after_rate", "a task is left to a person without a reason, first time"): (
+        rate(for_a_person=("01-02 look",)), content(), SILENCE, Retry(step="verify", because=NO_REASON)),
+    ("after_rate", "a task is left to a person"): (
+        rate(for_a_person=("01-02 look",), verification=checked(reviews=2)), content(), SILENCE,
+        AskHuman(question="needs a person: 01-02 look")),
     ("after_rate", "otherwise"): (rate(), content(score=7.0), SILENCE, Advance()),
     ("after_debug", "always"): (Facts(), NOBODY, SILENCE, Advance(to="verify")),
+    ("unanswered", "the executor ran out of context"): (
+        SilenceFacts(step="execute", outcome="context_exhausted", detail="", tries=1, limit=2), NOBODY, SILENCE,
+        Stop(because="context_exhaustion: partial progress saved to HANDOFF.md")),
     ("unanswered", "tries remain"): (silent(1), NOBODY, SILENCE, Retry),
     ("unanswered", "otherwise"): (silent(2), NOBODY, SILENCE, Stop),
     ("after_phase", "it waits for a person"): (

@@ -157,7 +157,7 @@ def test_a_verifier_is_warned_when_the_work_was_there_before() -> None:
     assert "already held before this run" not in PROMPTS["verify"](whole())
 
 
-def test_an_executor_is_told_what_the_tasks_before_left() -> None:
+def test_pvrf_01b_an_executor_is_told_what_the_tasks_before_left() -> None:
     made = made_plan(task("01-01"), task("01-02"))
     told = Story().planned(made)
 

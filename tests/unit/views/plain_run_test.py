@@ -4,6 +4,7 @@ import io
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from autopilot.domain.events import (
@@ -19,6 +20,7 @@ from autopilot.domain.events import (
     RunResumed,
     RunStopped,
 )
+from autopilot.domain.phase import Plan, Task
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.views.narration import phase_range
 from autopilot.views.plain import PlainView
@@ -143,6 +145,14 @@ def test_a_remediation_says_how_it_came_out(score: float, verdict: Advance, show
 
     assert "Phase 2: score 8.1/10 below threshold 9. Remediation cycle 2/2." in told
     assert shown in told
+
+
+def test_ctxe_01r_a_pass_that_carries_on_says_how_far_the_last_one_came() -> None:
+    tasks = tuple(Task(id=name, title=name) for name in ("02-01", "02-02", "02-03"))
+    carried = msgspec.structs.replace(brief(), done=("02-01",), plan=Plan(text="", tasks=tasks))
+    told = lines(RUN, PhaseStarted(brief=carried))
+
+    assert told[0] == "Phase 2: HANDOFF.md detected. Resuming from partial progress (1/3 tasks completed)."
 
 
 def test_a_phase_that_waits_for_a_person_is_not_called_failed() -> None:

@@ -1,0 +1,60 @@
+"""When work may be left to a person, and with which words (HUM-01..05, STAT-02, STAT-03). Pure."""
+
+import re
+
+from autopilot.domain.answers import Deferral, VerifyOpinion
+from autopilot.domain.phase import Task
+from autopilot.domain.progress import auto_tasks, task_states
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Verified
+from autopilot.domain.returns import Justification
+
+CONFIDENT = 6
+_GENERIC = re.compile(
+    r"\b(?:visual\w*|screenshots?|looks?|looking|appearance|ui review|manual(?:ly)? check\w*)\b", re.IGNORECASE
+)
+_WORKFLOW = re.compile(
+    r"\b(?:\w*flow|transactions?|payments?|purchase|log ?in|sign(?:ing)? ?in|hardware|device|account|e-?mails?|sms|"
+    r"credentials?|third[- ]party|real (?!world)\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def for_a_person(record: PhaseRecord) -> tuple[Task, ...]:
+    return tuple(task for task in record.tasks if task.type != "auto")
+
+
+def person_only(record: PhaseRecord) -> bool:
+    """HUM-04: a plan that has nothing for an agent to do."""
+    return bool(record.tasks) and len(for_a_person(record)) == len(record.tasks)
+
+
+def confident(opinion: VerifyOpinion | None) -> bool:
+    """HUM-01, HUM-02: sure enough that no person is needed."""
+    return opinion is not None and opinion.autonomous_confidence >= CONFIDENT
+
+
+def specific(opinion: VerifyOpinion | None) -> bool:
+    """HUM-01, STAT-03: some criterion was tried and could not be settled, for a reason that is not just its looks."""
+    return any(_settles(evidence) for evidence in (opinion.deferral_evidence if opinion else ()))
+
+
+def _settles(evidence: Deferral) -> bool:
+    why = evidence.why_insufficient.strip()
+    generic = bool(_GENERIC.search(why)) and not _WORKFLOW.search(why)
+    return bool(evidence.criterion.strip() and evidence.methods_attempted and why) and not generic
+
+
+def justification(record: PhaseRecord) -> Justification | None:
+    """For the first task that waits; None when none does, so that nothing can be deferred without one."""
+    waiting, verified = for_a_person(record), record.find(Verified)
+    if not waiting:
+        return None
+    opinion = verified.opinion if verified else None
+    return Justification(
+        checkpoint_task_id=waiting[0].id,
+        task_description=waiting[0].title,
+        auto_tasks_passed=sum(state == "verified" for state in task_states(record).values()),
+        auto_tasks_total=len(auto_tasks(record)),
+        unresolved_criteria=tuple(e.criterion for e in (opinion.deferral_evidence if opinion else ()) if e.criterion),
+    )

@@ -1,0 +1,29 @@
+"""An executor that ran out of context: what is handed over to the next pass (CTXE-01). Pure."""
+
+from autopilot.domain.progress import task_states
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Unanswered
+from autopilot.domain.verdict import Stop
+
+EXHAUSTED = "context_exhausted"
+SAVED = "context_exhaustion: partial progress saved to HANDOFF.md"
+EXECUTORS = frozenset({"execute", "fix"})
+
+
+def ran_dry(step: str, outcome: str) -> bool:
+    """Whether a silence means that the executor's context was used up: asking again would end the same way."""
+    return step in EXECUTORS and outcome == EXHAUSTED
+
+
+def handed_over(record: PhaseRecord) -> bool:
+    """Whether the pass ended that way and its work waits to be carried on."""
+    last = record.finished[-1] if record.finished else None
+    if last is None or not isinstance(last.result, Unanswered) or not isinstance(last.verdict, Stop):
+        return False
+    return ran_dry(last.step, last.result.outcome)
+
+
+def tasks_done(record: PhaseRecord) -> tuple[str, ...]:
+    """What need not be done again: handed over by earlier passes, or accepted in this one."""
+    accepted = tuple(task for task, state in task_states(record).items() if state == "verified")
+    return (*record.brief.done, *accepted)

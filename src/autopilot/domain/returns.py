@@ -1,0 +1,32 @@
+"""What a pass reports beside its status: why it waits for a person, and how it could be split."""
+
+from typing import Literal
+
+from autopilot.domain.value import Value
+
+
+class Justification(Value, frozen=True, kw_only=True):
+    """RET-06, HUM-05: the task that waits for a person, what it is about, and which criteria nobody could settle."""
+
+    checkpoint_task_id: str
+    task_description: str
+    auto_tasks_passed: int
+    auto_tasks_total: int
+    unresolved_criteria: tuple[str, ...] = ()
+
+
+class SubPhase(Value, frozen=True, kw_only=True):
+    sub_phase_id: str
+    name: str
+    scope: str
+    issues: tuple[str, ...] = ()
+    estimated_complexity: Literal["simple", "medium", "complex"] = "medium"
+
+
+class SplitDetails(Value, frozen=True, kw_only=True):
+    """SPLT-11."""
+
+    reason: str
+    recommended_sub_phases: tuple[SubPhase, ...]
+    total_sub_phases: int
+    original_issue_count: int = 0

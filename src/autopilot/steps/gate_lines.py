@@ -1,0 +1,53 @@
+"""The project's gates on one task's work, in words: for its log and for whoever has to mend it."""
+
+from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.progress import new_failures
+from autopilot.domain.settings import Commands
+from autopilot.steps.test_counts import counts_in
+
+ALWAYS_TOLD = ("compile", "lint", "test")
+
+
+def gate_lines(work: Work, commands: Commands) -> str:
+    """One line a gate. EXEC-C0: one without a command is told as skipped; that is no error."""
+    runs = {run.check: run for run in work.gates_after}
+    configured = {name for name, _ in commands.configured()}
+    lines = []
+    for name in dict.fromkeys((*ALWAYS_TOLD, *runs)):
+        if name in runs:
+            lines.append(f"  - **{name.title()}:** {_told(runs[name])}")
+        elif name not in configured:
+            skipped = f"{name.title()} command not configured -- {name} gate skipped."
+            lines.append(f"  - **{name.title()}:** SKIPPED ({skipped})")
+        else:
+            lines.append(f"  - **{name.title()}:** not run")
+    return "\n".join(lines)
+
+
+def gate_words(work: Work) -> str:
+    """`compile pass, lint fail, test skipped`. A failure that was there before the task is told as old."""
+    runs = {run.check: run for run in work.gates_after}
+    new = {run.check for run in new_failures(work.gates_before, work.gates_after)}
+    words = []
+    for name in dict.fromkeys((*ALWAYS_TOLD, *runs)):
+        if name not in runs:
+            words.append(f"{name} skipped")
+        elif runs[name].passed:
+            words.append(f"{name} pass")
+        else:
+            words.append(f"{name} fail" if name in new else f"{name} fail (as before the task)")
+    return ", ".join(words)
+
+
+def baseline_words(work: Work) -> str:
+    """EXEC-06: how the gates stood before anything was done."""
+    runs = {run.check: run for run in work.gates_before}
+    words = dict.fromkeys(ALWAYS_TOLD, "not configured")
+    words |= {name: "PASS" if run.passed else "FAIL" for name, run in runs.items()}
+    return ", ".join(f"{name} {word}" for name, word in words.items())
+
+
+def _told(run: CommandRun) -> str:
+    ended = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
+    counts = str(counts_in(run.output)) if run.check == "test" else ""
+    return f"{'PASS' if run.passed else 'FAIL'} -- `{run.command}` ({ended}{f', {counts}' if counts else ''})"

@@ -1,0 +1,68 @@
+"""When a phase is too big for one pass (SPLT-09, SPLT-10, SPLT-11)."""
+
+import msgspec
+import pytest
+
+from autopilot.domain.oversize import split_request
+from autopilot.domain.phase import Task
+from autopilot.engine.decide import Finish
+from autopilot.engine.outcome import outcome_of
+from support.records import Story, brief, plan, task
+
+
+def tasks(number: int, files: int = 1, **more: str) -> tuple[Task, ...]:
+    made = (task(f"01-{n:02}") for n in range(1, number + 1))
+    each = files // number
+    return tuple(msgspec.structs.replace(t, files=tuple(f"{t.id}/{n}.py" for n in range(each)), **more) for t in made)
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (tasks(6, complexity="complex"), "6 complex tasks (at most 5)"),
+        (tasks(5, complexity="complex"), None),
+        (tasks(1, files=11), "11 files to touch (at most 10)"),
+        (tasks(2, files=10), None),
+    ],
+    ids=["six complex", "five complex", "eleven files", "ten files"],
+)
+def test_splt_09_a_plan_is_measured_by_its_complex_tasks_and_its_files(
+    made: tuple[Task, ...], reason: str | None
+) -> None:
+    found = split_request(Story().planned(plan(*made)).record)
+
+    assert (found.reason if found else None) == reason
+
+
+FOUR = ("a.py: too long", "src/b.py:3 wrong", "see `c.ts`", "docs/d.md is old")
+
+
+@pytest.mark.parametrize(
+    ("feedback", "asked"),
+    [(FOUR, True), (FOUR[:3], False), (("a.py", "a.py", "b.py", "c.py"), False)],
+    ids=["four in four files", "three issues", "three files"],
+)
+def test_splt_10_a_remediation_is_measured_by_its_feedback(feedback: tuple[str, ...], *, asked: bool) -> None:
+    record = Story(brief(cycle=1, plan=plan(*tasks(6, complexity="complex")), feedback=feedback)).record
+
+    assert (split_request(record) is not None) == asked
+
+
+def test_splt_11_the_request_says_how_to_split() -> None:
+    found = split_request(Story(brief(cycle=1, plan=plan(), feedback=FOUR)).record)
+
+    assert found is not None
+    assert [(part.sub_phase_id, part.issues) for part in found.recommended_sub_phases] == [
+        ("1a", FOUR[:3]),
+        ("1b", FOUR[3:]),
+    ]
+    assert (found.total_sub_phases, found.original_issue_count) == (2, 4)
+
+
+def test_splt_11_a_phase_that_asks_to_be_split_is_carried_out_and_says_so() -> None:
+    record = Story().planned(plan(*tasks(6, complexity="complex"))).record
+    ended = outcome_of(record, Finish("completed", "every gate passed"))
+
+    assert ended.status == "completed"
+    assert ended.issues == ("split_request: 6 complex tasks (at most 5); carried out as one phase",)
+    assert ended.split_details == split_request(record)
