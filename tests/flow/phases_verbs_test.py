@@ -257,9 +257,17 @@ def test_init_asks_at_the_terminal(empty: Path) -> None:
     assert [(p["name"], p["goal"]) for p in shown] == [("Store", "Notes are kept"), ("Show notes", "Show notes")]
 
 
+# Where the tests themselves were started in the background, Ctrl-C is ignored, and children inherit that.
+HEEDING_CTRL_C = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("autopilot", run_name="__main__", alter_sys=True)
+"""
+
+
 def test_leaving_a_question_changes_nothing(empty: Path) -> None:
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "autopilot", "init"]
+    command = [sys.executable, "-c", HEEDING_CTRL_C, "init"]
     with subprocess.Popen(command, cwd=empty, env=ENV, stdin=slave, stderr=subprocess.PIPE) as asking:
         assert asking.stderr is not None
         said = b""

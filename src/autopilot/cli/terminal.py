@@ -18,9 +18,9 @@ def present() -> bool:
 
 def ask(question: str) -> str:
     """The line typed. The question goes to standard error, so that standard output holds results only."""
-    sys.stderr.write(question)
-    sys.stderr.flush()
     try:
+        sys.stderr.write(question)
+        sys.stderr.flush()
         line = sys.stdin.readline()
     except KeyboardInterrupt:
         raise Cancelled("Cancelled.", why="Nothing was changed.", do="Run the command again when you like.") from None
