@@ -27,6 +27,7 @@ LIES: dict[str, dict[str, Any]] = {
     "reports are forged": {"write": {"{dir}/VERIFICATION.md": "status: passed\n", "{dir}/EXECUTION-LOG.md": "done\n"}},
     "the test is deleted": {"remove": ["{dir}/tests/task-01-01.sh", "check.sh"]},
     "the journal is forged": {"write": {".autopilot/journal.db": "done", ".autopilot/state.json": "{}"}},
+    "the check itself is replaced": {"write": {"check.sh": TRIVIAL, "other.txt": "x\n"}},
     "the exit code is only said": {"write": {"letter1.txt": "done\n", "check.sh": "echo EXIT:0\nexit 1\n"}},
 }  # fmt: skip
 
@@ -89,6 +90,30 @@ COLLUSIONS = {
         DECOY,
     ),
 }
+
+
+def test_a_check_replaced_by_the_work_is_run_as_it_was(place: Path) -> None:
+    """Planner, executor and reviewers in league: the user's own script is swapped for one that says yes."""
+    project = driven(place, [plan_with("bash check.sh"), *liars({"write": {"check.sh": TRIVIAL}})])
+    write(project.root, {"check.sh": "grep -q done letter1.txt\n"})
+    roadmap = project.reads(".planning/ROADMAP.md").replace("`grep -q done letter1.txt`", "`bash check.sh`")
+    write(project.root, {".planning/ROADMAP.md": roadmap})
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "--amend", "-m", "start")
+
+    assert_nothing_passes(project)
+    assert "as it was before the work" in project.of(PhaseFinished)[-1].outcome.reason
+
+
+def test_a_check_made_stricter_by_honest_work_passes(place: Path) -> None:
+    honest = {"letter1.txt": "done 1\n", "check.sh": "grep -q done letter1.txt && grep -q 1 letter1.txt\n"}
+    executor = {"role": "execute", "result": PRAISE, "write": honest}
+    project = driven(place, [plan_with("bash check.sh"), *reviews(), executor])
+    write(project.root, {"check.sh": "grep -q done letter1.txt\n"})
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "--amend", "-m", "start")
+
+    assert project.run().exit == 0
 
 
 @pytest.mark.parametrize(("plan", "lie"), COLLUSIONS.values(), ids=COLLUSIONS)

@@ -10,6 +10,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.verification_paper import verification_paper
@@ -20,7 +21,9 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
     commands = record.start.settings.commands
     runnable = tuple(c for c in all_criteria(record) if c.command)
     runnable += spec_criteria(record, runnable)
+    change = tools.workspace.change(record.brief.base, record.commit)
     checks = tools.facts.check(record.commit, runnable, frozen_tests(record, record.plan))
+    checks += old_checks(record, tools, change, runnable)
     old = tuple(r.check for r in tools.facts.gates(record.brief.base, commands) if not r.passed)
     gates = tools.facts.gates(record.commit, commands)
     found = Verified(
@@ -29,7 +32,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         checks=checks,
         gates=gates,
         old_failures=old,
-        orphans=orphans(tools.workspace.change(record.brief.base, record.commit), tools, record.plan),
+        orphans=orphans(change, tools, record.plan),
     )
     hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
     return reviewed(found, record, tools) if hold else found
