@@ -383,6 +383,15 @@ def test_a_missing_folder_is_never_taken_for_deleted_files(bench: Bench) -> None
         bench.workspace.seal(folder, bench.base, message("s1"))
 
 
+def test_a_sealed_step_is_found_beside_work_without_a_trailer(bench: Bench) -> None:
+    commit = bench.seal({"a.txt": "A\n"}, step="s1")
+    back = bench.workspace.change(commit, bench.base)
+    bench.workspace.portion(back, {"a.txt"}, commit, "no trailer\n")
+
+    assert bench.workspace.sealed(commit, "s2") is None
+    assert bench.workspace.sealed(bench.base, "s1") is not None
+
+
 def test_a_sealed_step_is_found_by_its_trailer_in_another_process(bench: Bench) -> None:
     commit = bench.seal({"a.txt": "A\n"}, step="run-1/01/execute/1")
     later = open_workspace(bench.root).workspace

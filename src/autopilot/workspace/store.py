@@ -148,9 +148,9 @@ class Store:
 
     def sealed(self, base: str, step: str) -> str | None:
         """A tip of the run's work that is this step's commit on `base`."""
-        shape = "%(refname)%00%(objectname)%00%(parent)%00%(contents:trailers:key=Autopilot-Step,valueonly)%00%00"
+        shape = "%(refname)%00%(objectname)%00%(parent)%00%(contents:trailers:key=Autopilot-Step,valueonly)%01"
         out = self.git.out("for-each-ref", f"--format={shape}", "refs/autopilot/work/").decode("utf-8", "replace")
-        for entry in out.split("\0\0")[:-1]:
+        for entry in out.split("\1")[:-1]:
             ref, tip, parent, steps = entry.strip("\n").split("\0")
             ours = ref == self.work_ref() or ref.startswith(f"{self.work_ref()}.slot")
             if ours and parent == base and step in (s.strip() for s in steps.split("\n")):
