@@ -7,6 +7,7 @@ import msgspec
 from autopilot.domain.events import (
     Brief,
     LandingStarted,
+    Noted,
     PhaseFinished,
     PhaseLanded,
     PhaseOutcome,
@@ -78,7 +79,7 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     )
     finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
-    if note is not None:
+    if note is not None and note not in run.of(Noted):
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
 
