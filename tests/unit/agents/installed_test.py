@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.agents.installed import KNOWN, agent_checks
+from autopilot.agents.installed import ACCOUNTS, KNOWN, agent_checks
 from autopilot.sandbox.processes import ChildProcesses
 
 
@@ -16,7 +16,7 @@ def program(folder: Path, name: str, body: str) -> None:
 
 def found(folder: Path) -> list[str]:
     environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": "/secret", "API_KEY": "secret"}
-    return [check.found for check in agent_checks(ChildProcesses(), environment) if check.level == "ok"]
+    return [check.found for check in agent_checks(ChildProcesses(), environment)]
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,20 @@ def test_none_at_all_is_a_warning_with_a_way_out(tmp_path: Path) -> None:
     (check,) = agent_checks(ChildProcesses(), {"PATH": str(tmp_path)})
 
     assert (check.level, "exec:" in check.fix) == ("warn", True)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_key_or_a_file_of_its_own_shows_that_an_agent_is_signed_in(name: str, tmp_path: Path) -> None:
+    program(tmp_path, name, "echo 1.2")
+    variables, files = ACCOUNTS[name]
+    bare = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    (without,) = agent_checks(ChildProcesses(), bare)
+    (by_key,) = agent_checks(ChildProcesses(), {**bare, variables[0]: "secret"})
+    (tmp_path / files[0]).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / files[0]).write_text("secret")
+    (by_file,) = agent_checks(ChildProcesses(), bare)
+
+    assert (without.level, bool(without.fix)) == ("warn", True)
+    assert by_key.found.endswith(f"signed in by {variables[0]}")
+    assert by_file.found.endswith(f"signed in by ~/{files[0]}")
+    assert "secret" not in f"{by_key}{by_file}"
