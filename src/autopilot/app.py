@@ -1,47 +1,25 @@
-"""The only place that builds real adapters: it reads the project, wires the engine and starts, resumes or stops it."""
+"""What the command line asks of the program: start, resume and stop a run, foresee one, and look at the project."""
 
-import hashlib
 import os
 import platform
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from platformdirs import user_cache_path
 
-from autopilot.agents import choose as agents
 from autopilot.agents.installed import agent_checks
 from autopilot.domain.checkup import Check
-from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid, StorageFailed, UsageInvalid
-from autopilot.domain.events import (
-    AgentAnswered,
-    AgentStarted,
-    Entry,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    stream_of,
-)
+from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
-from autopilot.domain.protocols import Agent, Listener
-from autopilot.domain.request import RunEnd, RunRequest, report_name
-from autopilot.engine.ending import run_end
+from autopilot.domain.protocols import Listener
+from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
-from autopilot.engine.hands import Hands
-from autopilot.engine.loop import run_all
-from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
-from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
-from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import make_folder, write_atomic
-from autopilot.journal.ledger import Ledger, ledger_of_archive, new_name, read_ledger
-from autopilot.journal.lock import RunLock, alive, birth_of, boot_id, end, owner
-from autopilot.journal.projection import state_of
+from autopilot.journal.ledger import new_name
+from autopilot.journal.lock import RunLock, alive, end, owner
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import forecast as forecasts
@@ -50,23 +28,18 @@ from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
 from autopilot.planning.opening import nothing_to_do, opening
-from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import CONFIG, Project, understand
 from autopilot.planning.write_back import with_project
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.checkup import sandbox_check
 from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
-from autopilot.views.summary import account
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
 from autopilot.workspace.git import COMMON, Git, user_env
-from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
-Warn = Callable[[str], None]
 READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
@@ -175,10 +148,6 @@ def survey(folder: str) -> Overview:
     return overview(project.roadmap, past(root / ".autopilot"), begun)
 
 
-def cache_folder() -> Path:
-    return Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
-
-
 def resume(folder: str, listener: Listener, warn: Warn, agent: str | None = None) -> RunEnd:
     """
     Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07).
@@ -235,11 +204,6 @@ def rebuild(folder: str) -> str:
     return str(home / "state.json")
 
 
-def processes_of(root: Path) -> ChildProcesses:
-    """Children of a run in this repository, told from those of every other by its path."""
-    return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
-
-
 def check_repository(root: Path, processes: ChildProcesses) -> None:
     """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
@@ -258,134 +222,3 @@ def desk(folder: str) -> Desk:
     root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
     pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
     return Desk(root=root, pens=pens, root_files=lambda: root_files(root, manifests))
-
-
-def past(home: Path) -> Ledger:
-    path, archived = home / "journal.db", StateFile(home).archived()
-    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
-
-
-@dataclass(frozen=True, slots=True)
-class Crew:
-    agent: Agent
-    reviewer: Agent
-    processes: ChildProcesses
-
-
-def hire(begun: RunStarted, launch: Path) -> Crew:
-    """The agents of a run; raises before anything is written when one cannot be used here."""
-    processes, settings = processes_of(Path(begun.root)), begun.settings
-    transcripts = Path(begun.root) / ".autopilot" / "transcripts"
-    agent = agents.choose(settings.agent, processes, transcripts, begun.run, launch)
-    other = settings.reviewer
-    reviewer = agents.choose(other, processes, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driver:
-    """Drives one run while its lock is held."""
-
-    home: Path
-    crew: Crew
-    listener: Listener
-    warn: Warn
-
-    def begin(self, first: RunStarted) -> RunEnd:
-        workspace = self._workspace(first.run)
-        begun = workspace.start()
-        workspace.recover()
-        workspace.snapshot_planning()
-        first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base)
-        with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
-            ledger = past(self.home)
-            settle(self.home, journal, ledger)
-            StateFile(self.home).set_aside()
-            if FileDiagnostics(self.home).reset(ledger.newest.start.run if ledger.newest else "unknown"):
-                self.warn("Learnings file reset for new run.")
-            streams = self._streams(journal, first.run)
-            streams.append_run(first)
-            return self._drive(streams, workspace, first)
-
-    def go_on(self, run: str, project: Project) -> RunEnd:
-        self.crew.processes.sweep(run)
-        workspace = self._workspace(run)
-        workspace.recover()
-        with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
-            streams = self._streams(journal, run)
-            record = streams.run()
-            streams.append_run(RunResumed(pid=os.getpid(), spec=project.spec, retry=second_chances(record)))
-            return self._drive(streams, workspace, record.start)
-
-    def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
-        try:
-            with stopped_by_signals():
-                hands = self._hands(workspace, first)
-                finished = run_all(hands, streams)
-        except Interrupted:
-            streams.forget()
-            streams.append_run(RunStopped(exit_code=Interrupted.exit_code, reason="interrupted"))
-            raise
-        except StorageFailed:
-            raise
-        except AutopilotError as error:
-            streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
-            raise
-        return wind_up(self.home, streams, finished)
-
-    def _workspace(self, run: str) -> GitWorkspace:
-        return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
-
-    def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
-        settings, processes = first.settings, self.crew.processes
-        sandbox, warning = sandboxes.choose(settings.sandbox, processes, (workspace.history,), f"{first.run}/fact")
-        if warning:
-            self.warn(warning)
-        return Hands(
-            agent=self.crew.agent,
-            reviewer=self.crew.reviewer,
-            workspace=workspace,
-            facts=CommandFacts(workspace=workspace, sandbox=sandbox, limits=settings.limits),
-            planning=PlanReader(),
-            diagnostics=FileDiagnostics(self.home),
-            processes=processes,
-            clock=SystemClock(),
-            boot=boot_id(),
-            nonce=lambda: secrets.token_hex(8),
-            birth=birth_of,
-        )
-
-    def _streams(self, journal: SqliteJournal, run: str) -> Streams:
-        file = StateFile(self.home)
-
-        def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
-            if not isinstance(entry.event, AgentStarted | AgentAnswered):
-                write_state(file, streams)
-
-        streams = Streams(journal, run, (self.listener, project))
-        return streams
-
-
-def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
-    """Write the account of a finished run and archive its state. May be done again after a crash."""
-    run = streams.run()
-    passes = {target: streams.passes(target) for target in run.start.targets}
-    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-    write_atomic(home / report_name(run.start.run), account(run.entries, told).encode())
-    if finished.status == "completed":
-        StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
-    return run_end(run, [record for records in passes.values() for record in records], finished)
-
-
-def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
-    """A run that ended but was cut off before its last files were written gets them now."""
-    held = StateFile(home).read()
-    if ledger.newest and ledger.finished and held and held["_meta"]["run_id"] == ledger.newest.start.run:
-        streams = Streams(journal, ledger.newest.start.run, ())
-        write_state(StateFile(home), streams)
-        wind_up(home, streams, ledger.finished)
-
-
-def write_state(file: StateFile, streams: Streams) -> None:
-    run = streams.run()
-    file.write(state_of(run, {target: streams.passes(target) for target in run.start.targets}))
