@@ -40,7 +40,7 @@ def letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Letters:
 def begin(letters: Letters) -> subprocess.Popen[bytes]:
     """A run that is stuck in its first task when this returns."""
     run = subprocess.Popen(
-        [sys.executable, str(VICTIM), str(letters.root), letters.agent, "0"],
+        [sys.executable, str(VICTIM), str(letters.root), letters.agent, letters.phases, "0"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -22,5 +22,5 @@ class Executioner:
 
 
 if __name__ == "__main__":
-    folder, agent, after = sys.argv[1:]
-    app.start(RunRequest(folder=folder, phases="1-3", agent=agent, sandbox="none"), Executioner(int(after)), print)
+    folder, agent, phases, after = sys.argv[1:]
+    app.start(RunRequest(folder=folder, phases=phases, agent=agent, sandbox="none"), Executioner(int(after)), print)

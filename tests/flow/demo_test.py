@@ -71,11 +71,39 @@ def test_middling_work_is_sent_back_once_and_then_passes(shown: Shown) -> None:
     assert "passed" in told
 
 
+def test_a_phase_that_fails_as_a_whole_goes_through_the_debug_loop(shown: Shown) -> None:
+    """PGAT-03, DBG-05."""
+    told = shown.part(4)
+
+    assert "Autopilot ran:  4 of 4 commands passed" in told
+    assert re.search(r"Phase checked: +python3 -m till --receipt .* -> exit code 1", told)
+    assert "The fix:        till/receipt.py" in told
+    assert "Phase checked:  5 of 5 commands passed" in told
+
+
+def test_work_a_judge_condemns_is_rolled_back_and_kept_aside(shown: Shown) -> None:
+    """PGAT-05, RBK-01, RBK-03."""
+    assert "Phase 5: Prices with a comma -- rolled back" in shown.part(5)
+    assert "the work is kept on autopilot-diagnostic-phase-5" in shown.part(5)
+    assert "replace(" in git(shown.root, "show", "autopilot-diagnostic-phase-5:till/items.py")
+    assert "replace(" not in (shown.root / "till" / "items.py").read_text(encoding="utf-8")
+
+
+def test_a_low_score_sends_a_phase_back_to_research(shown: Shown) -> None:
+    """PGAT-04."""
+    told = shown.part(6)
+
+    assert [float(score) for score in re.findall(r"A rater gave: +([\d.]+)", told)] == [6.2, 9.3]
+    assert "researched and planned anew" in told
+    assert "max(total - worth" in (shown.root / "till" / "card.py").read_text(encoding="utf-8")
+
+
 def test_the_users_uncommitted_change_is_untouched(shown: Shown) -> None:
     content = tomllib.loads((files("autopilot.cli.demo") / "project.toml").read_text(encoding="utf-8"))
 
     assert (shown.root / project.DIRTY).read_text(encoding="utf-8") == content["changed"][project.DIRTY]
-    assert git(shown.root, "status", "--porcelain").split() == ["M", project.DIRTY]
+    refused = ["??", ".planning/phases/05-prices-with-a-comma/"]
+    assert git(shown.root, "status", "--porcelain").split() == ["M", project.DIRTY, *refused]
     assert "exactly as you left it" in shown.out
 
 
@@ -86,14 +114,17 @@ def test_history_holds_one_commit_a_task_and_the_planning_files(shown: Shown) ->
         "feat(01): 01-01", "feat(01): 01-02", "docs(01): planning files of phase 1",
         "feat(02): 02-01", "docs(02): planning files of phase 2",
         "feat(03): 03-01", "fix(03): 3-R1", "docs(03): planning files of phase 3",
+        "feat(04): 04-01", "fix(04): debug attempt 1", "docs(04): planning files of phase 4",
+        "feat(06): 06-01", "feat(06): 06-01", "docs(06): planning files of phase 6",
     ]  # fmt: skip
 
 
 def test_the_places_named_at_the_end_exist(shown: Shown) -> None:
-    report = re.search(r"\.autopilot/archive/run-[\d-]+\.json", shown.out)
+    report = re.search(r"\.autopilot/(archive/run-[\d-]+|state)\.json", shown.out)
 
     assert report is not None
     assert (shown.root / report[0]).is_file()
+    assert list((shown.root / ".autopilot" / "diagnostics").glob("*-postmortem.json"))
     assert f"cd {shown.root}" in shown.out
 
 

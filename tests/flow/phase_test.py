@@ -221,6 +221,7 @@ def test_rate_02_an_integer_score_twice_is_taken_with_a_warning(place: Path) -> 
 @pytest.mark.parametrize("word", ["rollback", "halt"])
 @pytest.mark.parametrize("role", ["judge", "judge_divergence"])
 def test_a_judge_who_condemns_fails_the_phase_and_its_work_is_kept_aside(place: Path, role: str, word: str) -> None:
+    """PGAT-05, PGAT-06, RBK-01, RBK-03."""
     verdict = answer(role, 1, recommendation=word, concerns=["wrong"], independent_evidence=["letter1.txt:1"])
     project = driven(place, [*reviews(), verdict, PLAN, GOOD])
 
@@ -229,7 +230,13 @@ def test_a_judge_who_condemns_fails_the_phase_and_its_work_is_kept_aside(place: 
     assert (end.exit, project.log()) == (10, ["start"])
     assert not (project.root / "letter1.txt").exists()
     assert git(project.root, "show", "autopilot-diagnostic-phase-1:letter1.txt") == "done 1"
-    assert project.of(PhaseFinished)[-1].outcome.rollback
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert (outcome.rollback, outcome.recommendation) == (True, word)
+    assert (outcome.rollback_to, outcome.diagnostic_branch) == (
+        git(project.root, "rev-parse", "HEAD"),
+        "autopilot-diagnostic-phase-1",
+    )
+    assert outcome.rollback_from == git(project.root, "rev-parse", "autopilot-diagnostic-phase-1")
 
 
 def test_a_low_score_is_planned_again_once(place: Path) -> None:
@@ -270,6 +277,35 @@ def test_a_task_for_a_person_makes_the_run_wait(place: Path) -> None:
     assert project.steps == STRAIGHT
     assert "01-02 Look at it" in end.phases["1"].reason
     assert project.log() == ["start"]
+
+
+def test_hum_01_a_verifier_who_is_sure_enough_may_not_defer(place: Path) -> None:
+    """HUM-01, HUM-02: at a confidence of 6 the phase is completed, whatever the verifier would leave to a person."""
+    checkpoint = '\n<task id="01-02" type="checkpoint:human-verify">\n### Task 01-02: Look at it\n</task>\n'
+    written = {**PLAN["write"], "{dir}/PLAN.md": PLAN["write"]["{dir}/PLAN.md"] + checkpoint}
+    reason = {"criterion": "it can be paid", "methods_attempted": ["a dry run"], "why_insufficient": "a real payment"}
+    said = {"pass": True, "commands_run": ["grep"], "autonomous_confidence": 6, "deferral_evidence": [reason]}
+    sure = {"role": "verify", "result": said}
+    project = driven(place, [*reviews()[:3], sure, *reviews()[4:], {**PLAN, "write": written}, GOOD])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].status) == (0, "completed")
+    assert project.of(PhaseFinished)[-1].outcome.human_verify_justification is None
+
+
+def test_splt_09_a_plan_too_big_for_one_pass_asks_to_be_split_and_is_carried_out(place: Path) -> None:
+    files = [(f"part{n}.txt", f"word{n}") for n in range(1, 6)] + [("letter1.txt", "done")]
+    plan = plan_answer("1", files)
+    text = plan["write"]["{dir}/PLAN.md"].replace('complexity="simple"', 'complexity="complex"')
+    works = [work_answer("1", f"01-0{n}", file, f"{word}\n") for n, (file, word) in enumerate(files, 1)]
+    project = driven(place, [*reviews(), {**plan, "write": {**plan["write"], "{dir}/PLAN.md": text}}, *works])
+
+    assert project.run().exit == 0
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert outcome.split_details is not None
+    assert [part.sub_phase_id for part in outcome.split_details.recommended_sub_phases] == ["1a", "1b"]
+    assert any(issue.startswith("split_request: 6 complex tasks") for issue in outcome.issues)
 
 
 def test_an_answer_nobody_can_read_is_repaired_once(place: Path) -> None:

@@ -1,4 +1,4 @@
-"""The same three letters written by an exec agent that keeps a log of every call: what really ran, and how often."""
+"""The same letters written by an exec agent that keeps a log of every call: what really ran, and how often."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.project import ROADMAP, honest
+from support.project import ROADMAP, honest, plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, make_repo, write
 
 AGENT = """#!/bin/sh
@@ -30,13 +30,15 @@ DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked
 class Letters:
     """The project at `root`, with a staged, an unstaged and an untracked change of the user's in it."""
 
+    phases = "1-3"
+
     def __init__(self, folder: Path) -> None:
         self.root = make_repo(folder / "project", COMMITTED)
         write(self.root, DIRTY)
         write(self.root, {"todo.txt": "b\n"})
         git(self.root, "add", "todo.txt")
         self.home = folder / "agent"
-        write(self.home, {"agent.sh": AGENT, **_answers()})
+        write(self.home, {"agent.sh": AGENT, **self.answers()})
 
     @property
     def agent(self) -> str:
@@ -66,21 +68,48 @@ class Letters:
             "stash": git(self.root, "stash", "list"),
         }
 
+    def answers(self) -> dict[str, str]:
+        """One shell fragment a call of the honest run."""
+        by_key = {(a["role"], a.get("phase"), a.get("task")): a for a in honest()}
+        steps = ("plan", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate")
+        files = {}
+        for phase in ("1", "2", "3"):
+            for step in steps:
+                files[f"answers/{phase}-{step}-1.sh"] = _fragment(
+                    by_key.get((step, phase, None)) or by_key[step, None, None], phase
+                )
+            files[f"answers/{phase}-execute-1.sh"] = _fragment(by_key["execute", phase, f"0{phase}-01"], phase)
+        files["answers/2-execute-2.sh"] = _fragment(by_key["execute", "2", "02-02"], "2")
+        files["answers/2-mini_verify-2.sh"] = files["answers/2-mini_verify-1.sh"]
+        return files
 
-def _answers() -> dict[str, str]:
-    """One shell fragment a call of the honest run."""
-    by_key = {(a["role"], a.get("phase"), a.get("task")): a for a in honest()}
-    steps = ("plan", "plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate")
-    files = {}
-    for phase in ("1", "2", "3"):
-        for step in steps:
-            files[f"answers/{phase}-{step}-1.sh"] = _fragment(
-                by_key.get((step, phase, None)) or by_key[step, None, None], phase
-            )
-        files[f"answers/{phase}-execute-1.sh"] = _fragment(by_key["execute", phase, f"0{phase}-01"], phase)
-    files["answers/2-execute-2.sh"] = _fragment(by_key["execute", "2", "02-02"], "2")
-    files["answers/2-mini_verify-2.sh"] = files["answers/2-mini_verify-1.sh"]
-    return files
+
+class WindingLetters(Letters):
+    """One letter that takes every detour: a revised plan, a fix, a debug loop, a re-plan and a remediation."""
+
+    phases = "1"
+
+    def answers(self) -> dict[str, str]:
+        content = {a["role"]: a for a in reviews()}
+        refused = {"pass": False, "confidence": 5, "issues": [{"severity": "blocker", "description": "no draft"}]}
+        missed = {"pass": False, "commands_run": ["cat"], "failures": ["no greeting"]}
+        calls = {
+            "plan-1": plan_answer("1", [("letter1.txt", "done")]),
+            "plan_check-1": {"role": "plan_check", "result": refused},
+            "plan-2": plan_answer("1", [("letter1.txt", "done"), ("draft1.txt", "draft")]),
+            "execute-1": work_answer("1", "01-01", "letter1.txt", "not yet\n"),
+            "fix-1": {"role": "debug", "result": {"fixed": True}, "write": {"letter1.txt": "done\n"}},
+            "execute-2": work_answer("1", "01-02", "draft1.txt", "draft\n"),
+            "verify-1": {"role": "verify", "result": missed},
+            "debug-1": {"role": "debug", "result": {"fixed": True}, "write": {"letter1.txt": "done, dear\n"}},
+            "rate-1": rate_answer(6.2),
+            "plan-3": plan_answer("1", [("more1.txt", "more")]),
+            "execute-3": work_answer("1", "01-01", "more1.txt", "more\n"),
+            "rate-2": rate_answer(8.2),
+            "execute-4": work_answer("1", "1-R1", "extra1.txt", "extra\n"),
+        }
+        again = {f"{role}-{n}": answer for role, answer in content.items() for n in range(1, 5)}
+        return {f"answers/1-{call}.sh": _fragment(answer, "1") for call, answer in (again | calls).items()}
 
 
 def _fragment(answer: Mapping[str, Any], phase: str) -> str:

@@ -82,6 +82,9 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     verification_duration_seconds: float = 0.0
     unanchored: bool = False
     rollback: bool = False
+    rollback_from: str | None = None
+    rollback_to: str | None = None
+    diagnostic_branch: str | None = None
     pipeline_steps: dict[str, StepDigest] = {}
     human_verify_justification: Justification | None = None
     deferral_evidence: tuple[Deferral, ...] = ()

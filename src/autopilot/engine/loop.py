@@ -21,7 +21,7 @@ from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
-from autopilot.engine.outcome import outcome_of, rolled_back
+from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import write_confidence, write_postmortem
 from autopilot.engine.perform import perform
 from autopilot.engine.streams import Streams
@@ -65,10 +65,11 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     record, finish = run_phase(brief, hands, streams)
     passes = streams.passes(brief.phase.id)
     hands.workspace.write_planning(planning_files(record) | trace_file(passes))
+    outcome = outcome_of(record, finish)
     if rolled_back(record, finish):
-        hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
-    lost = write_postmortem(record, finish, hands.diagnostics)
-    outcome = noting(outcome_of(record, finish), lost)
+        branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
+        outcome = set_aside(outcome, record, branch)
+    outcome = noting(outcome, write_postmortem(record, finish, hands.diagnostics))
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(
         outcome=outcome,

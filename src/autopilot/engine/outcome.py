@@ -1,5 +1,7 @@
 """How a pass ended, as the run sees it: computed from the record, never told by anybody."""
 
+from msgspec.structs import replace
+
 from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
 from autopilot.domain.evidence import CommandRun
@@ -27,7 +29,7 @@ from autopilot.engine.decide import Finish
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     """RET-01. What an agent claimed has no part in it."""
-    rated, verified, compared = record.find(Rated), record.find(Verified), record.find(Compared)
+    rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
     waits = finish.status == "needs_human_verification"
@@ -44,7 +46,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         issues=(*issues(record, finish), *oversize(record)),
         debug_attempts=debugs(record),
         replan_attempts=replans(record),
-        recommendation=recommendation(finish, compared),
+        recommendation=recommendation(record, finish),
         summary=f"{finish.status}: {finish.reason}",
         verification_duration_seconds=verified.seconds if verified else 0.0,
         unanchored=not any(c.command for c in record.phase.criteria),
@@ -62,10 +64,20 @@ def oversize(record: PhaseRecord) -> tuple[str, ...]:
     return (f"split_request: {split.reason}; carried out as one phase",) if split else ()
 
 
-def recommendation(finish: Finish, compared: Compared | None) -> str:
-    if finish.status == "failed":
-        return "rollback" if compared and compared.opinion.recommendation == "rollback" else "halt"
-    return "proceed"
+def recommendation(record: PhaseRecord, finish: Finish) -> str:
+    """PGAT-05, PGAT-06: what the judge wanted when it was the judge who ended the pass; any other failure halts."""
+    if finish.status != "failed":
+        return "proceed"
+    last = record.finished[-1].result if record.finished else None
+    wanted = last.opinion.recommendation if isinstance(last, Judged | Compared) else "halt"
+    return "rollback" if wanted == "rollback" else "halt"
+
+
+def set_aside(outcome: PhaseOutcome, record: PhaseRecord, branch: str) -> PhaseOutcome:
+    """RBK-03, PFAIL-01: from where to where the line went back, and where the work is kept."""
+    if not outcome.rollback:
+        return replace(outcome, diagnostic_branch=branch)
+    return replace(outcome, rollback_from=record.commit, rollback_to=record.brief.base, diagnostic_branch=branch)
 
 
 def commits(record: PhaseRecord) -> tuple[str, ...]:

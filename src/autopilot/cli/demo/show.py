@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from importlib.resources import as_file, files
 from pathlib import Path
 
+import msgspec
+
 from autopilot import app
 from autopilot.cli import console
 from autopilot.cli.demo import project
@@ -14,10 +16,12 @@ from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 
 Warn = Callable[[str], None]
+CONDEMNED = "5"  # the phase that is meant to fail: a demo in which just that one does has worked
 INTRODUCTION = """\
-A sample project with a roadmap of three phases, and a coding agent whose answers are written down beforehand.
+A sample project with a roadmap of six phases, and a coding agent whose answers are written down beforehand.
 All else is real: the git repository, the commands, the verdicts. The agent does honest work in phase 1, reports
-a success that is none in phase 2, and does a middling job in phase 3. Watch what gets through.
+a success that is none in phase 2, does a middling job in phase 3, overlooks something in phase 4, does harm in
+phase 5 and half of what was asked in phase 6. Watch what gets through.
 The project: {root}
 """
 
@@ -41,7 +45,9 @@ def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str
     before, memory = _digest(root), Memory(listener)
     with as_file(files("autopilot.cli.demo") / "agent.toml") as script:
         end = app.start(RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}"), memory, warn)
-    return end, "\n".join(account(root, end, memory, untouched=_digest(root) == before))
+    told = "\n".join(account(root, end, memory, untouched=_digest(root) == before))
+    as_meant = {phase for phase, end_of in end.phases.items() if end_of.status != "completed"} == {CONDEMNED}
+    return (msgspec.structs.replace(end, exit=0) if as_meant else end), told
 
 
 def account(root: Path, end: RunEnd, memory: Memory, *, untouched: bool) -> Iterator[str]:
@@ -55,12 +61,16 @@ def account(root: Path, end: RunEnd, memory: Memory, *, untouched: bool) -> Iter
     kept = "exactly as you left it" if untouched else "NOT as you left it, which must never happen"
     yield f"Your uncommitted change in {project.DIRTY} is {kept}: agents work in clones, not in your folder."
     yield ""
-    yield "COMMITS, one a task (the caught try and its fix are one)"
+    yield "COMMITS on your branch, one a task (the caught try and its fix are one); nothing of phase 5 is among them"
     yield from (f"  {line}" for line in project.log(root).splitlines())
+    yield ""
+    yield f"A run in which a phase failed ends with exit code {end.exit}; `autopilot resume` gives it another try."
     yield ""
     yield "LOOK AROUND"
     yield f"  cd {root}"
     yield f"  {'git log -p':<48} what was made"
+    yield f"  {'git show autopilot-diagnostic-phase-5':<48} the work that was refused, kept aside"
+    yield f"  {'cat .autopilot/diagnostics/*-postmortem.json':<48} why it was"
     yield f"  {'autopilot status':<48} how the run stands"
     yield f"  {'ls .planning/phases':<48} plan, checks and scorecard of each phase"
     yield f"  {_report(root, end):<48} the run's report as JSON"

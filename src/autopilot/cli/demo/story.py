@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from autopilot.domain.answers import FixClaim, WorkClaim
 from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted, StepFinished
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.results import Executed, Fixed, Rated, Verified
+from autopilot.domain.results import Debugged, Executed, Fixed, Judged, Planned, Rated, Verified
 from autopilot.domain.verdict import Advance
 from autopilot.views.facts import failing
 from autopilot.views.text import clean, last_line
 
 _COMMAND_WIDTH = 40
+_REPLANNED = "too low to mend; the phase was researched and planned anew"
+_REMEDIATED = "one remediation did what was missing"
 _PHASE_FOLDER = re.compile(r"\.planning/phases/[^/]+/")
 
 
@@ -22,7 +24,8 @@ def story(run: Sequence[Entry], passes: Mapping[str, Sequence[Entry]]) -> Iterat
         mine = [entries for name, entries in passes.items() if _phase_of(name) == brief.phase.id]
         steps = [entry.event for entries in mine for entry in entries if isinstance(entry.event, StepFinished)]
         yield f"Phase {brief.phase.id}: {clean(brief.phase.name, 80)} -- {_ending(brief.phase.id, run)}"
-        for line in (*_worked(steps), *_rated(steps, brief.pass_threshold)):
+        end = _end_of(brief.phase.id, run)
+        for line in (*_worked(steps), *_debugged(steps), *_rated(steps, brief.pass_threshold), *_condemned(steps, end)):
             yield f"  {line}"
         yield ""
 
@@ -40,11 +43,18 @@ def _phase_of(stream: str) -> str:
     return stream.partition("/")[2].partition("~")[0]
 
 
-def _ending(phase: str, run: Sequence[Entry]) -> str:
+def _end_of(phase: str, run: Sequence[Entry]) -> PhaseFinished | None:
     ends = [e.event for e in run if isinstance(e.event, PhaseFinished) and e.event.outcome.phase == phase]
-    if not ends:
+    return ends[-1] if ends else None
+
+
+def _ending(phase: str, run: Sequence[Entry]) -> str:
+    end = _end_of(phase, run)
+    if end is None:
         return "not finished"
-    return "passed" if isinstance(ends[-1].verdict, Advance) else ends[-1].outcome.status.replace("_", " ")
+    if end.outcome.rollback:
+        return "rolled back"
+    return "passed" if isinstance(end.verdict, Advance) else end.outcome.status.replace("_", " ")
 
 
 def _worked(steps: Sequence[StepFinished]) -> Iterator[str]:
@@ -70,7 +80,31 @@ def _refuted(result: Executed | Fixed, works: Sequence[Executed | Fixed]) -> Ite
         yield f"Autopilot ran:  the same again: {_counted((*mended.work.after, *mended.work.gates_after))}"
 
 
-def _changes(result: Executed | Fixed) -> tuple[str, ...]:
+def _debugged(steps: Sequence[StepFinished]) -> Iterator[str]:
+    """Every task had passed and the phase as a whole had not: what failed, and how the debug loop ended."""
+    for number, step in enumerate(steps):
+        bad = [run for run in step.result.checks if not run.passed] if isinstance(step.result, Verified) else []
+        later = [other.result for other in steps[number + 1 :]]
+        if bad:
+            yield from (f"{'Phase checked:' if at == 0 else '':<15} {_shown(run)}" for at, run in enumerate(bad))
+            yield "Caught:         every task had passed, the phase as a whole did not; it went into the debug loop"
+        fix = next((result for result in later if isinstance(result, Debugged)), None)
+        again = next((result for result in later if isinstance(result, Verified)), None)
+        if bad and fix and again:
+            yield from (f"The fix:        {clean(words, 90)}" for words in _changes(fix))
+            yield f"Phase checked:  {_counted((*again.checks, *again.gates))}"
+
+
+def _condemned(steps: Sequence[StepFinished], end: PhaseFinished | None) -> Iterator[str]:
+    judged = [step.result for step in steps if isinstance(step.result, Judged)]
+    if judged and end and end.outcome.rollback:
+        opinion = judged[-1].opinion
+        yield f"A judge said:   {opinion.recommendation}"
+        yield from (f"                because {clean(words, 130)}" for words in opinion.concerns[:1])
+        yield f"Rolled back:    your branch never saw it; the work is kept on {end.outcome.diagnostic_branch}"
+
+
+def _changes(result: Executed | Fixed | Debugged) -> tuple[str, ...]:
     return result.claim.changes[:1] if isinstance(result.claim, FixClaim) else ()
 
 
@@ -96,11 +130,14 @@ def _counted(runs: Sequence[CommandRun]) -> str:
 
 
 def _rated(steps: Sequence[StepFinished], bar: float) -> Iterator[str]:
-    ratings = [step.result for step in steps if isinstance(step.result, Rated)]
-    for number, rated in enumerate(ratings):
+    places = [number for number, step in enumerate(steps) if isinstance(step.result, Rated)]
+    for number in places:
+        rated = steps[number].result
+        assert isinstance(rated, Rated)
         yield f"A rater gave:   {rated.score:.1f} of 10; {bar:.1f} is needed"
         if rated.score < bar:
             weakest = min(rated.opinion.scorecard, key=lambda row: row.score)
             yield f"                because {clean(weakest.justification, 100)}"
-        if rated.score < bar and number + 1 < len(ratings):
-            yield "Sent back:      one remediation did what was missing, and everything was checked again"
+        if rated.score < bar and number != places[-1]:
+            replanned = any(isinstance(step.result, Planned) for step in steps[number:])
+            yield f"Sent back:      {_REPLANNED if replanned else _REMEDIATED}, and everything was checked again"
