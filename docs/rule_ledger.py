@@ -40,7 +40,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """`unproven` are M rules that wait for a test; the list may only get shorter."""
+    """`unproven` are the rules that wait for a test; the list may only get shorter."""
 
     groups: tuple[Group, ...]
     unproven: frozenset[str] = frozenset()
@@ -103,13 +103,20 @@ def ids_in_name(test: str) -> Iterator[str]:
 def proofs_in(source: str, path: str) -> Iterator[tuple[str, Proof]]:
     """Each id with a test function that names it: in its name, its docstring or the ids of its parameters."""
     tree = ast.parse(source)
-    known = {
-        t.id: n.value for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)
-    }
+    known = dict(_assigned(tree.body))
     for test in _tests(tree.body):
         said = [ast.get_docstring(test) or "", *(label for d in test.decorator_list for label in _labels(d, known))]
         named = dict.fromkeys((*ids_in_name(test.name), *(one for text in said for one in ids_in(text))))
         yield from ((one, Proof(path, test.name)) for one in named)
+
+
+def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """The module's own names, with or without a type."""
+    for node in body:
+        if isinstance(node, ast.Assign):
+            yield from ((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            yield node.target.id, node.value
 
 
 def _tests(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef]:
@@ -164,26 +171,23 @@ def problems(told: Catalogue, found: Proofs, decisions: Iterable[str]) -> Iterat
     """What keeps the ledger from being whole, a sentence each; `decisions` are the numbers of the records there are."""
     times = Counter(rule.id for rule in told.rules)
     yield from (f"{one} stands {count} times in rules.toml." for one, count in times.items() if count > 1)
-    yield from (f"{one} is listed as unproven and is no M rule." for one in sorted(told.unproven - _musts(told)))
+    yield from (f"{one} is listed as unproven and is no rule." for one in sorted(told.unproven - times.keys()))
     records = set(decisions)
     for rule in told.rules:
         if rule.level not in LEVELS:
             yield f"{rule.id} has the level {rule.level!r}, which is none of {', '.join(LEVELS)}."
-        if rule.decided and (rule.level == "M" or rule.decided not in records):
-            yield f"{rule.id} names decision {rule.decided}, which cannot excuse it: an M rule, or no such record."
+        if rule.decided and rule.decided not in records:
+            yield f"{rule.id} names decision {rule.decided}, and there is no such record."
         if rule.id in told.unproven and rule.id in found:
             yield f"{rule.id} has a proof: take it off the list `unproven`."
         if not _settled(rule, told, found):
             yield f"{rule.id} has no test that proves it ({LEVELS.get(rule.level, rule.level)}): {rule.what}."
 
 
-def _musts(told: Catalogue) -> set[str]:
-    return {rule.id for rule in told.rules if rule.level == "M"}
-
-
 def _settled(rule: Rule, told: Catalogue, found: Proofs) -> bool:
-    """Proven, or excused: an M rule by the list that only shrinks, S and W by a decision. Y needs neither."""
-    return rule.id in found or rule.id in told.unproven or bool(rule.decided) or rule.level == "Y"
+    """Proven, or on the list that only shrinks. A decision excuses what need not hold; what may hold needs neither."""
+    excused = rule.level == "Y" or (rule.level != "M" and bool(rule.decided))
+    return rule.id in found or rule.id in told.unproven or excused
 
 
 def rows(group: Group, found: Proofs, files: Mapping[str, str]) -> Iterator[tuple[str, str, str, str]]:
@@ -194,10 +198,11 @@ def rows(group: Group, found: Proofs, files: Mapping[str, str]) -> Iterator[tupl
 
 def _shown(rule: Rule, found: Proofs, files: Mapping[str, str]) -> str:
     known = found.get(rule.id, ())
-    if not known and rule.decided:
-        return f"not built: [decision {rule.decided}](decisions/{files[rule.decided]})"
-    more = f"+{len(known) - SHOWN}" if len(known) > SHOWN else ""
-    return "<br>".join(filter(None, (*(proof.link for proof in known[:SHOWN]), more))) or "**missing**"
+    links = [proof.link for proof in known[:SHOWN]]
+    more = [f"+{len(known) - SHOWN}"] if len(known) > SHOWN else []
+    why = [f"[decision {rule.decided}](decisions/{files[rule.decided]})"] if rule.decided else []
+    missing = [] if known else ["not built" if rule.decided else "**missing**"]
+    return "<br>".join((*links, *more, *missing, *why))
 
 
 def read() -> Catalogue:

@@ -81,14 +81,18 @@ def test_a_test_s_name_names_rules(name: str, ids: list[str]) -> None:
 
 
 SOURCE = '''"""PGAT-01: of the module."""
-CASES = {"PGAT-05 keys": 1}
+CASES: dict[str, int] = {"PGAT-05 keys": 1}
+MORE = [pytest.param(1, id="PGAT-06")]
+every = pytest.mark.parametrize("z", (1,), ids=("PGAT-09",))
 def helper():
     """PGAT-02: of a helper."""
 def test_pgat_03_name():
     """PGAT-04: of the test."""
 @pytest.mark.parametrize("x", CASES.values(), ids=CASES)
-@pytest.mark.parametrize("y", [pytest.param(1, id="PGAT-06"), ("PGAT-07",)])
-def test_parameters(x, y):
+@pytest.mark.parametrize("y", MORE)
+@pytest.mark.parametrize("w", [pytest.param(1, id="PGAT-10"), ("PGAT-07",)])
+@every
+def test_parameters(x, y, z, w):
     assert "PGAT-08"
 '''
 
@@ -96,7 +100,7 @@ def test_parameters(x, y):
 def test_a_test_proves_what_its_own_name_docstring_and_parameter_ids_say_and_nothing_else() -> None:
     found = dict(rule_ledger.proofs_in(SOURCE, "tests/a_test.py"))
 
-    assert found.keys() == {"PGAT-03", "PGAT-04", "PGAT-05", "PGAT-06"}
+    assert found.keys() == {"PGAT-03", "PGAT-04", "PGAT-05", "PGAT-06", "PGAT-09", "PGAT-10"}
     assert found["PGAT-04"] == Proof("tests/a_test.py", "test_pgat_03_name")
 
 
@@ -107,7 +111,7 @@ PROBLEMS = {
         told(must(), unproven=frozenset({"PGAT-01"})), {"PGAT-01": [PROOF]}, "PGAT-01 has a proof: take it off"),
     "waiting and unknown": (told(unproven=frozenset({"PGAT-99"})), {}, "PGAT-99 is listed as unproven"),
     "no such decision": (told(must(level="S", decided="9999")), {}, "PGAT-01 names decision 9999"),
-    "a must decided away": (told(must(decided="0001")), {"PGAT-01": [PROOF]}, "PGAT-01 names decision 0001"),
+    "a must decided away": (told(must(decided="0001")), {}, "PGAT-01 has no test that proves it"),
     "twice": (told(must(), must()), {"PGAT-01": [PROOF]}, "PGAT-01 stands 2 times"),
     "no level": (told(must(level="X")), {"PGAT-01": [PROOF]}, "PGAT-01 has the level 'X'"),
 }  # fmt: skip
@@ -143,7 +147,7 @@ def test_a_row_shows_three_proofs_and_how_many_more_there_are() -> None:
 
     assert first[:3] == ('<a id="pgat-01"></a>PGAT-01', "must", "it holds")
     assert first[3].endswith("[`tests/a_test.py::test_2`](../tests/a_test.py)<br>+2")
-    assert (second[3], third[3]) == ("**missing**", "not built: [decision 0001](decisions/0001-a.md)")
+    assert (second[3], third[3]) == ("**missing**", "not built<br>[decision 0001](decisions/0001-a.md)")
 
 
 def test_the_check_fails_and_names_the_rule_that_lost_its_proof(tmp_path: Path) -> None:
