@@ -62,6 +62,7 @@ def test_only_failed_work_is_kept_aside(finish: Finish, aside: bool) -> None:
 
 
 def test_a_judge_s_rollback_is_the_recommendation_of_a_failed_pass() -> None:
+    """PGAT-05."""
     told = Story().planned().executed().verified().judged(second="rollback", verdict=Stop(because="x", rollback=True))
 
     assert outcome_of(told.record, FAILED).recommendation == "rollback"
