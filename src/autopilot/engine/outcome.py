@@ -27,7 +27,7 @@ from autopilot.engine.decide import Finish
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     """RET-01. What an agent claimed has no part in it."""
-    rated, verified, compared = record.find(Rated), record.find(Verified), record.find(Compared)
+    rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
     waits = finish.status == "needs_human_verification"
@@ -44,7 +44,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         issues=(*issues(record, finish), *oversize(record)),
         debug_attempts=debugs(record),
         replan_attempts=replans(record),
-        recommendation=recommendation(finish, compared),
+        recommendation=recommendation(record, finish),
         summary=f"{finish.status}: {finish.reason}",
         verification_duration_seconds=verified.seconds if verified else 0.0,
         unanchored=not any(c.command for c in record.phase.criteria),
@@ -62,10 +62,12 @@ def oversize(record: PhaseRecord) -> tuple[str, ...]:
     return (f"split_request: {split.reason}; carried out as one phase",) if split else ()
 
 
-def recommendation(finish: Finish, compared: Compared | None) -> str:
-    if finish.status == "failed":
-        return "rollback" if compared and compared.opinion.recommendation == "rollback" else "halt"
-    return "proceed"
+def recommendation(record: PhaseRecord, finish: Finish) -> str:
+    """PGAT-05: a failed pass is to be rolled back if the judge's last word says so, in whichever of its two calls."""
+    if finish.status != "failed":
+        return "proceed"
+    words = [s.result.opinion.recommendation for s in record.finished if isinstance(s.result, Judged | Compared)]
+    return "rollback" if words[-1:] == ["rollback"] else "halt"
 
 
 def commits(record: PhaseRecord) -> tuple[str, ...]:
