@@ -1,5 +1,7 @@
 """What a researcher, a planner and a debugger are told, and how far their words reach."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
@@ -28,9 +30,7 @@ def researched(paper: str) -> PhaseRecord:
 
 
 @pytest.mark.parametrize("prompt", [plan.prompt, plan_check.prompt, verify.prompt, judge.prompt])
-def test_rsch_03_what_research_wrote_goes_into_nobody_s_prompt(prompt: object) -> None:
-    assert callable(prompt)
-
+def test_rsch_03_what_research_wrote_goes_into_nobody_s_prompt(prompt: Callable[[PhaseRecord], str]) -> None:
     assert prompt(researched("# long paper\n" * 500)) == prompt(researched(""))
 
 
@@ -61,9 +61,8 @@ def test_plan_07_a_planner_is_asked_for_a_test_file_a_task() -> None:
 
 
 @pytest.mark.parametrize("prompt", [debug.prompt, lambda record: fix.prompt(record, task())], ids=["phase", "task"])
-def test_dbg_02_a_debugger_is_sent_to_the_cause_and_to_nothing_else(prompt: object) -> None:
+def test_dbg_02_a_debugger_is_sent_to_the_cause_and_to_nothing_else(prompt: Callable[[PhaseRecord], str]) -> None:
     told = Story().planned().executed().verified(Retry(step="debug", because="x"), passed=False)
-    assert callable(prompt)
 
     assert "Find the cause of each" in prompt(told.record)
     assert "change nothing unrelated" in prompt(told.record)
