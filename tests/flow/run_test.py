@@ -52,6 +52,7 @@ def cycles(project: Drive) -> list[int]:
 
 
 def test_a_middling_score_is_remediated_until_it_is_high(place: Path) -> None:
+    """PGAT-02."""
     scores = [rate_answer(8.0, attempt=1), rate_answer(9.1, attempt=2)]
     project = driven(place, [*reviews(), *scores, PLAN, GOOD, mend(1, "done 1, mended\n")])
 
@@ -61,6 +62,16 @@ def test_a_middling_score_is_remediated_until_it_is_high(place: Path) -> None:
     assert project.reads("letter1.txt") == "done 1, mended\n"
     assert "fix(01): 1-R1 - remediation 1" in project.log()
     assert project.of(PhaseStarted)[1].brief.feedback == ("the letter is there: as asked", "short")
+
+
+def test_remd_01_a_remediation_is_not_planned_but_reviewed_in_full(place: Path) -> None:
+    scores = [rate_answer(8.0, attempt=1), rate_answer(9.1, attempt=2)]
+    project = driven(place, [*reviews(), *scores, PLAN, GOOD, mend(1, "done 1, mended\n")])
+    project.run()
+
+    assert project.steps[project.steps.index("rate") + 1 :] == [
+        "preflight", "triage", "execute", "mini_verify", "verify", "judge", "judge_divergence", "rate",
+    ]  # fmt: skip
 
 
 def test_a_score_that_stays_middling_passes_as_incomplete(place: Path) -> None:
@@ -186,6 +197,7 @@ def test_a_finished_run_is_over_and_the_next_one_starts_where_it_ended(place: Pa
 
 
 def test_an_unmet_dependency_fails_preflight(place: Path) -> None:
+    """PREF-03, PREF-06."""
     project = driven(place, [*reviews(), *letters("2")], "1", "2>1")
 
     end = project.run("2")
@@ -195,6 +207,7 @@ def test_an_unmet_dependency_fails_preflight(place: Path) -> None:
 
 
 def test_a_specification_changed_during_a_run_fails_preflight(place: Path) -> None:
+    """PREF-01."""
     project = driven(place, [*reviews(), *letters("1", "2")], "1", "2")
 
     def edit(entry: Entry) -> None:
@@ -237,6 +250,7 @@ def test_a_whole_phase_holds_in_the_sandbox(place: Path) -> None:
 
 
 def test_a_failed_phase_leaves_a_post_mortem_and_teaches_the_next_try(place: Path) -> None:
+    """OBSV-03, OBSV-04, LRNG-01."""
     project = driven(place, [*reviews(), {**CONDEMNED, "phase": "1"}, PLAN, GOOD])
     assert project.run().exit == 10
 
@@ -280,6 +294,7 @@ def test_obsv_02_every_phase_leaves_a_trace_of_all_its_passes(place: Path) -> No
 
 
 def test_a_diagnostic_that_cannot_be_written_does_not_stop_the_run(place: Path) -> None:
+    """OBSV-05."""
     project = driven(place, [*reviews(), {**CONDEMNED, "phase": "1"}, PLAN, GOOD])
     write(project.root, {".autopilot/diagnostics": "a file where a folder belongs\n"})
 

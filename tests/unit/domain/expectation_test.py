@@ -42,6 +42,7 @@ AT_LEAST, TEXT = Expectation(form="at_least", number=2), Expectation(form="text"
     ],
 )
 def test_an_expectation_is_met_or_not(expect: Expectation, code: int | None, output: str, met: bool) -> None:
+    """SBOX-01."""
     assert expect.met(code, output) == met
 
 

@@ -268,6 +268,7 @@ def test_the_newest_answer_to_a_call_counts() -> None:
 
 
 def test_reviewers_are_asked_of_the_reviewing_agent(engine: Engine) -> None:
+    """VRFY-06v, DBG-01."""
     worker, other = Told(), Told()
     hands = engine.hands(worker, other)
 

@@ -62,6 +62,12 @@ def test_a_first_pass_starts_from_the_line(engine: Engine) -> None:
     assert (made.plan, made.feedback, made.earlier) == (None, (), {})
 
 
+def test_pgat_08_without_a_set_threshold_it_is_nine(engine: Engine) -> None:
+    made = brief_for(Spawn(phase("1"), 0, "tip"), run_of(), (), engine.hands(Told()))
+
+    assert made.pass_threshold == 9.0
+
+
 def test_a_remediation_gets_the_plan_in_force_and_what_to_mend(engine: Engine) -> None:
     made = brief_for(Spawn(phase("1"), 1, "c1"), run_of(), (whole(),), engine.hands(Told()))
 

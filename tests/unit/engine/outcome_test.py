@@ -1,9 +1,11 @@
 """How a pass ended, computed from its record: what an agent claimed has no part in it."""
 
+from typing import Any
+
 import pytest
 
-from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Preflighted, Triaged
+from autopilot.domain.answers import FixClaim, JudgeOpinion, TaskOpinion, WorkClaim
+from autopilot.domain.results import Debugged, Executed, Fixed, Judged, MiniVerified, Preflighted, Triaged
 from autopilot.domain.scores import band
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide import Finish
@@ -62,10 +64,20 @@ def test_only_failed_work_is_kept_aside(finish: Finish, aside: bool) -> None:
 
 
 def test_a_judge_s_rollback_is_the_recommendation_of_a_failed_pass() -> None:
+    """PGAT-05."""
     told = Story().planned().executed().verified().judged(second="rollback", verdict=Stop(because="x", rollback=True))
 
     assert outcome_of(told.record, FAILED).recommendation == "rollback"
     assert outcome_of(Story().record, FAILED).recommendation == "halt"
+
+
+@pytest.mark.parametrize("word", ["rollback", "halt"])
+def test_pgat_05_a_judge_who_condemns_before_any_comparison_is_heard(word: Any) -> None:
+    """PGAT-06."""
+    condemned = Judged(opinion=JudgeOpinion(recommendation=word, concerns=("wrong",)))
+    told = Story().planned().executed().verified().step("judge", condemned, Stop(because="x", rollback=True))
+
+    assert outcome_of(told.record, FAILED).recommendation == word
 
 
 def test_a_phase_without_a_criterion_of_the_users_is_unanchored() -> None:

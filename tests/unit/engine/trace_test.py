@@ -1,9 +1,13 @@
 """The trace of a phase: computed from the journal, so whatever the journal holds has one."""
 
 import json
+from typing import get_args, get_type_hints
 
+import msgspec
 import pytest
 
+from autopilot.domain.diagnostics import Span
+from autopilot.domain.events import StepFinished
 from autopilot.domain.results import Triaged, Unanswered
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.trace import SUMMARY, spans_of, trace_of
@@ -31,6 +35,15 @@ def test_obsv_01b_summaries_are_cut() -> None:
 
     assert {max(len(s.input_summary), len(s.output_summary)) for s in spans} == {SUMMARY}
     assert [s.status for s in spans] == ["failure", "success", "failure", "failure"]
+
+
+def test_obsv_01b_action_and_status_come_from_a_fixed_list() -> None:
+    known = get_type_hints(Span)
+
+    assert set(get_args(known["status"])) == {"success", "failure", "skipped"}
+    assert set(get_args(known["action"])) == {
+        "file_read", "file_write", "command_run", "tool_call", "agent_spawn", "decision",
+    }  # fmt: skip
 
 
 def test_obsv_01_an_agent_call_is_told_with_its_step_and_time() -> None:
@@ -61,6 +74,18 @@ def test_obsv_02c_the_end_of_a_pass_is_its_last_span() -> None:
     assert (last.input_summary, last.output_summary) == (
         "Phase pipeline complete", "status completed, score 9.4: every gate passed",
     )  # fmt: skip
+
+
+def test_obsv_02c_the_last_span_has_the_time_of_all_steps() -> None:
+    told = whole()
+    slow = tuple(
+        msgspec.structs.replace(e, event=msgspec.structs.replace(e.event, seconds=0.25))
+        for e in told.entries
+        if isinstance(e.event, StepFinished)
+    )
+    *_, last = spans_of(msgspec.structs.replace(told, entries=slow))
+
+    assert last.duration_ms == 250 * len(slow)
 
 
 def test_obsv_02_the_passes_of_a_phase_follow_each_other() -> None:

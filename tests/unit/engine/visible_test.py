@@ -38,6 +38,7 @@ def test_the_record_of_this_table_has_every_artifact() -> None:
 
 @pytest.mark.parametrize("role", ASKED)
 def test_a_role_sees_these_files_and_no_others(role: Role) -> None:
+    """VRFY-01, JUDG-04, RATE-01."""
     shown = visible(role, whole(), SNAPSHOT)
 
     assert {path.rpartition("/")[2] for path in shown} == SEES[role]
@@ -46,6 +47,7 @@ def test_a_role_sees_these_files_and_no_others(role: Role) -> None:
 
 @pytest.mark.parametrize("role", ["mini_verify", "verify", "judge", "rate"])
 def test_a_blind_reviewer_finds_nobody_s_words(role: Role) -> None:
+    """VRFY-01, JUDG-01."""
     said = "\n".join(visible(role, whole(), SNAPSHOT).values())
 
     assert OPINED not in said
@@ -54,6 +56,7 @@ def test_a_blind_reviewer_finds_nobody_s_words(role: Role) -> None:
 
 
 def test_the_second_judge_call_sees_this_phase_s_reports_and_not_older_ones() -> None:
+    """JUDG-04."""
     shown = visible("judge_divergence", whole(), SNAPSHOT)
 
     assert "of last year" not in shown[f"{DIR}/VERIFICATION.md"]
@@ -61,6 +64,7 @@ def test_the_second_judge_call_sees_this_phase_s_reports_and_not_older_ones() ->
 
 
 def test_the_rater_sees_nothing_at_all() -> None:
+    """RATE-01."""
     assert visible("rate", whole(), SNAPSHOT) == {}
 
 

@@ -105,6 +105,7 @@ def test_what_is_no_command_never_reaches_a_shell(bench: Bench, spoken: Criterio
 
 @pytest.mark.parametrize("number", [0, 137])
 def test_a_command_cut_off_is_never_a_pass(bench: Bench, number: int) -> None:
+    """SBOX-01."""
     endless = criterion("c", f"echo EXIT:{number}; sleep 20", expect=Expectation(number=number))
 
     (run,) = facts_of(bench, Counting(), command_seconds=1).check(bench.base, [endless], {})

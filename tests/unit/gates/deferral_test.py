@@ -65,6 +65,7 @@ def test_hum_03_an_unsure_verifier_with_a_specific_reason_leaves_it_to_a_person(
     ids=["no evidence", "generic", "nothing attempted", "no reason"],
 )
 def test_stat_03_an_unsure_verifier_without_a_reason_is_asked_once_more(evidence: tuple[Deferral, ...]) -> None:
+    """HUM-01."""
     seen = opinion(3, *evidence)
 
     assert isinstance(after_rate.GATE.decide(mixed(seen).record), Retry)

@@ -246,6 +246,7 @@ def test_no_table_has_two_rows_of_one_name(gate: AnyGate) -> None:
     ids=["says no", "is not confident", "names a blocker all the same", "was not asked"],
 )
 def test_a_plan_is_accepted_only_by_a_checker_without_reserve(opinions: PlanCheckOpinions) -> None:
+    """PCHK-12."""
     assert isinstance(GATES["after_plan_check"].judge(plan_check(), opinions, SILENCE), Retry)
 
 

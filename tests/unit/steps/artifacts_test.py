@@ -18,6 +18,7 @@ def test_a_record_without_steps_has_no_artifacts() -> None:
 
 
 def test_a_whole_pass_leaves_every_artifact() -> None:
+    """VRFY-09."""
     assert artifacts(whole()).keys() == {
         "TRIAGE.json", "RESEARCH.md", "PLAN.md", "tests/task-01-01.sh", "EXECUTION-LOG.md", "VERIFICATION.md",
         "JUDGE-REPORT.md", "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
@@ -55,6 +56,7 @@ def test_a_remediation_keeps_a_log_of_its_own() -> None:
 
 
 def test_a_verification_that_failed_does_not_say_passed() -> None:
+    """VRFY-09."""
     good = artifacts(whole())["VERIFICATION.md"]
     bad = artifacts(Story().planned().executed().verified(passed=False).record)["VERIFICATION.md"]
 
@@ -65,6 +67,7 @@ def test_a_verification_that_failed_does_not_say_passed() -> None:
 
 
 def test_the_judge_s_own_evidence_stands_before_the_comparison() -> None:
+    """JUDG-04."""
     report = artifacts(whole())["JUDGE-REPORT.md"]
 
     assert report.index("## Independent Evidence") < report.index("## Divergence Analysis")
@@ -80,6 +83,7 @@ def test_a_scorecard_keeps_its_table_whatever_is_written_in_it() -> None:
 
 
 def test_research_that_wrote_a_file_is_that_file() -> None:
+    """RSCH-02."""
     wrote = Researched(claim=ResearchClaim(risks=("rain",)), text="# found\n")
     spoke = Researched(claim=ResearchClaim(risks=("rain",)))
 
@@ -137,6 +141,7 @@ def test_btrc_01_traces_are_told_where_there_is_something_to_touch(kind: str, to
 
 
 def test_every_failure_is_told_with_its_category() -> None:
+    """VRFY-05b."""
     gates = (ran("compile", passed=False), ran("lint", passed=False), ran("test", passed=False, exit_code=None))
     named = (Categorised(failure="no date", category="scope_creep"),)
     opinion = VerifyOpinion(passed=False, failures=("no date", "no greeting"), failure_categories=named)

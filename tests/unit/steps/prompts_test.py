@@ -79,6 +79,7 @@ def test_a_prompt_is_filled_in_and_says_how_to_answer(name: str) -> None:
 
 @pytest.mark.parametrize("name", BLIND)
 def test_a_blind_reviewer_is_told_nothing_anybody_said(name: str) -> None:
+    """VRFY-01, JUDG-01, RATE-01."""
     text = PROMPTS[name](whole())
 
     assert CLAIMED not in text
@@ -90,6 +91,7 @@ def test_a_blind_reviewer_is_told_nothing_anybody_said(name: str) -> None:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_no_claim_changes_a_letter_of_what_a_reviewer_is_told(name: str, data: st.DataObject) -> None:
+    """VRFY-01, JUDG-01."""
     claims = {kind: data.draw(edge_values(kind)) for kind in CLAIM_KINDS}
 
     assert PROMPTS[name](retold(whole(), claims)) == PROMPTS[name](whole())
@@ -99,6 +101,7 @@ def test_no_claim_changes_a_letter_of_what_a_reviewer_is_told(name: str, data: s
 @settings(max_examples=20)
 @given(opinion=edge_values(VerifyOpinion))
 def test_no_opinion_of_the_verifier_reaches_judge_or_rater(name: str, opinion: VerifyOpinion) -> None:
+    """JUDG-01, RATE-01."""
     told = Story().planned().executed()
     told.step("verify", Verified(commit="c1", tree="t", checks=(ran("SC-1"),), opinion=opinion))
 
@@ -106,6 +109,7 @@ def test_no_opinion_of_the_verifier_reaches_judge_or_rater(name: str, opinion: V
 
 
 def test_the_rater_is_told_neither_plan_nor_goal_nor_where_they_are() -> None:
+    """RATE-01."""
     text = PROMPTS["rate"](whole())
 
     assert PLANNED not in text

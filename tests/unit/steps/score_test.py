@@ -35,11 +35,13 @@ def rated(claimed: float, *rows: float) -> RateOpinion:
     ids=["floor", "floor of the claim", "mean", "no rounding up", "too high", "below", "row below", "edge", "exact"],
 )
 def test_the_lower_of_mean_and_claim_is_floored(claimed: float, rows: tuple[float, ...], wanted: float) -> None:
+    """RATE-07, RATE-08."""
     assert score(rated(claimed, *rows)) == wanted
 
 
 @given(SCORES, st.lists(SCORES, min_size=1, max_size=4))
 def test_a_score_is_never_above_what_was_said(claimed: float, rows: list[float]) -> None:
+    """RATE-08."""
     given_score = score(rated(claimed, *rows))
 
     assert 0.0 <= given_score <= 10.0
@@ -101,6 +103,7 @@ def test_rate_06_the_band_is_ours_whatever_the_rater_wrote() -> None:
 )
 @pytest.mark.parametrize(("passed", "wanted"), [(True, 9.8), (False, 6.9)], ids=["holds", "fails"])
 def test_a_criterion_whose_command_fails_cannot_score_seven(row: CriterionScore, passed: bool, wanted: float) -> None:
+    """RATE-04."""
     opinion = RateOpinion(alignment_score=9.8, scorecard=(row,))
 
     assert score(opinion, (ran("SC-1", passed=passed),)) == wanted

@@ -74,6 +74,7 @@ def exhausted() -> Verdict:
 
 
 def test_every_heading_has_its_number_and_its_last_word() -> None:
+    """PIPE-01, TRGE-02, PVRF-01d, PGAT-01."""
     compared = Compared(opinion=DivergenceOpinion(recommendation="proceed"))
     shown = lines(
         STREAM,
@@ -189,6 +190,7 @@ def test_a_review_can_only_hold_a_task_back(passed: bool, verdict: Verdict, show
     ids=["no compile", "no lint", "neither"],
 )
 def test_a_gate_without_a_command_is_named(commands: Commands, shown: str) -> None:
+    """EXEC-C0."""
     assert shown in told(began("execute"), commands=commands)
 
 
@@ -206,6 +208,7 @@ def test_headings_passed_over_are_told_with_the_reason() -> None:
 
 
 def test_debugging_is_counted_and_its_word_is_checked() -> None:
+    """PGAT-03."""
     failed = finished("verify", FAILING, Retry(step="debug", because="tests fail"))
     debugged = finished("debug", Debugged(work=work(), claim=FixClaim(fixed=True)), Advance(to="verify"))
     shown = lines(STREAM, began("verify"), failed, began("debug", n=2), debugged, began("verify"), failed, start=9)
@@ -286,6 +289,7 @@ def test_a_verifier_who_objects_is_heard() -> None:
     ],
 )
 def test_what_a_gate_decided_is_the_last_word(event: Event, shown: list[str]) -> None:
+    """PGAT-02, PGAT-04..07."""
     assert told(event)[-len(shown) :] == shown
 
 
