@@ -59,7 +59,8 @@ def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
 def priming_line(primed: Primed) -> str:
     """EXEC-06: in the entry of the first task only."""
     files = ", ".join(primed.files) or "none there yet"
-    return f"- **Priming:** PLAN.md; key files: {files}; compile: {primed.baseline}; learnings: {primed.learnings}"
+    compiled = primed.baseline.rstrip(".")
+    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; learnings: {primed.learnings}"
 
 
 def mini_verification(record: PhaseRecord, work: Work) -> str:
