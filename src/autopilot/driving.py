@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from autopilot.planning.whole import Project
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
+from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 
@@ -172,7 +174,12 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     write_atomic(home / report_name(run.start.run), account(run.entries, told).encode())
     if finished.status == "completed":
         StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
-    return run_end(run, [record for records in passes.values() for record in records], finished)
+    end = run_end(run, [record for records in passes.values() for record in records], finished)
+    if exhausted(end):
+        # Named for the moment the run ended, so that doing this again writes the same file.
+        moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
+        write_atomic(home / f"handoff-{moment}.md", handover(end).encode())
+    return end
 
 
 def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:

@@ -37,6 +37,7 @@ from autopilot.steps import (
     judge,
     judge_divergence,
     mini_verify,
+    phase_summary,
     plan,
     plan_check,
     preflight,
@@ -75,7 +76,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("judge_divergence", judge_divergence.run, after_divergence.GATE),
     Stage("rate",             rate.run,             after_rate.GATE,       rate.artifacts),
     Stage("fix",              fix.run,              after_task.GATE,       handoff.artifacts),
-    Stage("debug",            debug.run,            after_debug.GATE),
+    Stage("debug",            debug.run,            after_debug.GATE,      phase_summary.artifacts),
 )  # fmt: skip
 LAST = "rate"
 UNANSWERED = unanswered.GATE

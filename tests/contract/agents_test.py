@@ -175,6 +175,21 @@ def test_an_executed_agent_gets_its_names_and_none_of_our_secrets(
     assert names == {"AUTOPILOT_CALL": "r1/2/execute/1", "AUTOPILOT_ROLE": "execute", "AUTOPILOT_RUN": "r1"}
 
 
+def test_bud_02_lines_are_counted_over_all_that_was_printed(make: Make, tmp_path: Path) -> None:
+    reply = make({"text": "talk and talk\n" * 3000 + '{"tasks_completed": "1/1"}\n'}).call(question(tmp_path), print)
+
+    assert (reply.lines, reply.answer) == (3001, '{"tasks_completed": "1/1"}')
+    assert len(reply.text.splitlines()) < 3001
+
+
+def test_bud_02_the_transcript_of_a_long_answer_stays_whole(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("print('talk and talk\\n' * 3000 + '{}')")
+    at(tmp_path, f"exec:{sys.executable} agent.py").call(question(tmp_path), print)
+
+    stored = msgspec.json.decode((tmp_path / "transcripts/r1/2/execute/1.json").read_bytes())
+    assert stored["stdout"].count("talk and talk") == 3000
+
+
 def test_an_executed_call_leaves_its_transcript(tmp_path: Path) -> None:
     agent = at(tmp_path, "exec:sh -c 'cat >/dev/null; echo out; echo err >&2; exit 3'")
     reply = agent.call(question(tmp_path), print)

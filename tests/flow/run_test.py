@@ -287,10 +287,10 @@ def test_obsv_02_every_phase_leaves_a_trace_of_all_its_passes(place: Path) -> No
     project.run()
 
     spans = [json.loads(line) for line in project.reads(".planning/phases/01-letter-1/TRACE.jsonl").splitlines()]
-    assert [span["output_summary"] for span in spans if span["step"] == "phase_runner"] == [
+    assert [span["output_summary"] for span in spans if span["input_summary"] == "Phase pipeline complete"] == [
         "status completed, score 8.0: every gate passed", "status completed, score 9.1: every gate passed",
     ]  # fmt: skip
-    assert {"agent_spawn", "command_run", "decision"} == {span["action"] for span in spans}
+    assert {"agent_spawn", "command_run", "decision", "file_write"} == {span["action"] for span in spans}
 
 
 def test_a_diagnostic_that_cannot_be_written_does_not_stop_the_run(place: Path) -> None:

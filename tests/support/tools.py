@@ -37,6 +37,9 @@ class SaidFacts:
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.orphans)
 
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(paths)
+
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"
 

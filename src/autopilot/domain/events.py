@@ -203,7 +203,11 @@ class AgentStarted(Tagged, frozen=True, kw_only=True):
 
 
 class AgentAnswered(Tagged, frozen=True, kw_only=True):
-    """`wrote` are planning files the role may write, `touched` those it changed though it may not."""
+    """
+    `wrote` are planning files the role may write, `touched` those it changed though it may not.
+
+    `issues` is what was wrong with the answer as a whole, whatever it says.
+    """
 
     call: str
     role: Role
@@ -218,6 +222,7 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     resets_at: str | None = None
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):

@@ -210,6 +210,10 @@ class FactMaker(Protocol):
         """Those of the paths that no other file of the commit mentions by name."""
         ...
 
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """The few files of the commit to read before changing the paths: themselves, their users, their neighbours."""
+        ...
+
     def tree(self, commit: str) -> str: ...
 
 
@@ -309,13 +313,18 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Everything outside the process, handed to a step. No globals, no context variables."""
+    """
+    Everything outside the process, handed to a step. No globals, no context variables.
+
+    `learnings` is what the run has learnt so far, for those who plan and build.
+    """
 
     agents: Asking
     workspace: Workspace
     facts: FactMaker
     planning: Planning
     clock: Clock
+    learnings: str = ""
 
 
 class Step(Protocol):

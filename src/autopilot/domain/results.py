@@ -14,7 +14,7 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.evidence import Change, CommandRun, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
 
@@ -75,12 +75,25 @@ class Batch(Value, frozen=True, kw_only=True):
     claim: WorkClaim = WorkClaim()
 
 
+class Primed(Fact, frozen=True, kw_only=True):
+    """EXEC-06: what the executor of a first task was told to read, and how things stood before it."""
+
+    files: tuple[str, ...] = ()
+    baseline: str = ""
+    learnings: str = ""
+
+
 class Executed(Tagged, frozen=True, kw_only=True):
-    """One task carried out; `batch` is there when it was only part of what was carried out in one call."""
+    """
+    One task carried out; `batch` is there when it was only part of what was carried out in one call.
+
+    `primed` is there for the first task of a plan.
+    """
 
     work: Work
     claim: WorkClaim = WorkClaim()
     batch: Batch | None = None
+    primed: Primed | None = None
 
 
 class Fixed(Tagged, frozen=True, kw_only=True):

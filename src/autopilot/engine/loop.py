@@ -22,10 +22,10 @@ from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
-from autopilot.engine.papers import write_confidence, write_postmortem
+from autopilot.engine.papers import write_confidence, write_postmortem, write_trace
 from autopilot.engine.perform import perform
 from autopilot.engine.streams import Streams
-from autopilot.engine.trace import trace_of
+from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
 
 
@@ -64,12 +64,13 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
     passes = streams.passes(brief.phase.id)
-    hands.workspace.write_planning(planning_files(record) | trace_file(passes))
+    hands.workspace.write_planning(planning_files(record))
+    lost = write_trace(traces(passes), hands.workspace)
     outcome = outcome_of(record, finish)
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
         outcome = set_aside(outcome, record, branch)
-    outcome = noting(outcome, write_postmortem(record, finish, hands.diagnostics))
+    outcome = noting(outcome, lost + write_postmortem(record, finish, hands.diagnostics))
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(
         outcome=outcome,
@@ -89,8 +90,8 @@ def noting(outcome: PhaseOutcome, problems: tuple[str, ...]) -> PhaseOutcome:
     return msgspec.structs.replace(outcome, issues=(*outcome.issues, *problems))
 
 
-def trace_file(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
-    return {f"{passes[-1].brief.dir}/TRACE.jsonl": trace_of(passes)}
+def traces(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
+    return {f"{passes[-1].brief.dir}/{name}": text for name, text in trace_files(passes).items()}
 
 
 def planning_files(record: PhaseRecord) -> dict[str, str]:
@@ -108,7 +109,7 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
     passes = streams.passes(move.phase)
-    files = {path: text for record in passes for path, text in planning_files(record).items()} | trace_file(passes)
+    files = {path: text for record in passes for path, text in planning_files(record).items()} | traces(passes)
     sealed = hands.workspace.sealed(move.commit, step)
     commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files, message)
     landing = hands.workspace.land(commit)

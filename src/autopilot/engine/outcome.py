@@ -25,10 +25,11 @@ from autopilot.domain.scores import band
 from autopilot.domain.taxonomy import unclassified
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish
+from autopilot.engine.reported import reported
 
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
-    """RET-01. What an agent claimed has no part in it."""
+    """RET-01. What an agent claimed has no part in it but to be shown among the issues."""
     rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
@@ -100,7 +101,7 @@ def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     stopped = (finish.reason,) if finish.status != "completed" else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
-    return (*failed, *stopped, *planning, *warnings(record))
+    return (*failed, *stopped, *planning, *warnings(record), *reported(record))
 
 
 def warnings(record: PhaseRecord) -> tuple[str, ...]:

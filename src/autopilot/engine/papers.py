@@ -1,12 +1,12 @@
 """What is written when a pass ends, beside its planning files: diagnostics and learnings. None of it can stop a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
-from autopilot.domain.protocols import Diagnostics
+from autopilot.domain.protocols import Diagnostics, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Rated
 from autopilot.engine.confidence import confidence_paper, path_items
@@ -27,6 +27,11 @@ def write_postmortem(record: PhaseRecord, finish: Finish, diagnostics: Diagnosti
         *_tried("post-mortem", lambda: diagnostics.write(name, text)),
         *_tried("learnings", lambda: diagnostics.learn(learning(told))),
     )
+
+
+def write_trace(files: Mapping[str, str], workspace: Workspace) -> tuple[str, ...]:
+    """OBSV-02b: the problem there was, for the issues of the pass. A trace is for readers; the journal has it all."""
+    return _tried("trace", lambda: workspace.write_planning(files))
 
 
 def write_confidence(
@@ -68,9 +73,12 @@ def _completed(record: PhaseRecord) -> bool:
     return isinstance(end, Finish) and end.status == "completed"
 
 
-def _tried(what: str, write: Callable[[], None]) -> tuple[str, ...]:
+def _tried(what: str, write: Callable[[], object]) -> tuple[str, ...]:
     try:
         write()
     except StorageFailed as error:
         return (f"{what} could not be written: {error.what}",)
+    except OSError as error:
+        # Not a matter of the disk, as a folder in the file's place; no reason to stop either.
+        return (f"{what} could not be written: {error.strerror}",)
     return ()

@@ -49,6 +49,10 @@ class CommandFacts:
         with self.workspace.checkout(commit, {}) as folder:
             return references.unreferenced(folder, paths)
 
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        with self.workspace.checkout(commit, {}) as folder:
+            return references.related(folder, paths)
+
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)
 

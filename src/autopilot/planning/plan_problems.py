@@ -16,6 +16,7 @@ _VAGUE = (
     "should work", "properly handles", "is correct", "works as expected", "functions correctly", "is implemented",
 )  # fmt: skip
 _STUB_WORDS = 20
+_MOST_TASKS = 5
 _GENERIC = re.compile(
     r"\W*(?:implement|add|update|create|build|fix|write)\s+(?:the\s+)?[\w/.` -]{1,60}\.?\s*$", re.IGNORECASE
 )
@@ -111,6 +112,13 @@ def _unexecuted(subject: _Subject) -> Iterator[Finding]:
     if configured and not any(not _only_looks(command) for command in run):
         what = "The project has test or compile commands, but no criterion executes anything."
         yield Finding(rule="PCHK-09", where="plan", what=what, severity="info")
+
+
+def _crowded(subject: _Subject) -> Iterator[Finding]:
+    """PCHK-10 wants few tasks a plan; PLAN-02 draws the line at five."""
+    if len(subject.plan.tasks) > _MOST_TASKS:
+        what = f"The plan has {len(subject.plan.tasks)} tasks; more than {_MOST_TASKS} are hard to check as one."
+        yield Finding(rule="PCHK-10", where="plan", what=what, severity="info")
 
 
 def _incomplete(task: Task, _: _Subject) -> Iterator[Finding]:
@@ -220,7 +228,13 @@ def _is_checkpoint(task: Task) -> bool:
     return task.type.startswith("checkpoint:")
 
 
-PLAN_CHECKS: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (_uncovered, _repeated, _cyclic, _unexecuted)
+PLAN_CHECKS: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (
+    _uncovered,
+    _repeated,
+    _cyclic,
+    _unexecuted,
+    _crowded,
+)
 TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _incomplete,
     _stub,

@@ -23,6 +23,8 @@ from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
 
+_MOST_ISSUES = 10
+
 
 class Narrator:
     """Joined in the middle of a resumed run, it leaves out what it never saw."""
@@ -119,6 +121,7 @@ class Narrator:
         if self.told and self.told.phase == phase:
             yield from self.told.close()
         yield from _digest(outcome)
+        yield from _issues(outcome)
         yield from self._judged(event)
         if outcome.unanchored:
             yield f"Phase {phase} is unanchored: the roadmap gives it no command that would show it is done."
@@ -203,6 +206,14 @@ def _digest(outcome: PhaseOutcome) -> Iterator[str]:
         step = outcome.pipeline_steps.get(heading.lower().replace("-", "_"))
         if step:
             yield f"  Step: {heading} ... {_status_of(heading, step, outcome)}"
+
+
+def _issues(outcome: PhaseOutcome) -> Iterator[str]:
+    """What else there is to know about the pass; why it failed stands in its last line."""
+    told = [issue for issue in outcome.issues if issue != outcome.reason]
+    yield from (f"  Issue: {clean(issue)}" for issue in told[:_MOST_ISSUES])
+    if len(told) > _MOST_ISSUES:
+        yield f"  Issue: and {len(told) - _MOST_ISSUES} more: autopilot status --json"
 
 
 def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:

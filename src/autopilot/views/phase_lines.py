@@ -63,9 +63,8 @@ class PassLines:
                 yield from self._started(event, first=entry.number == 0)
             case StepFinished() as event:
                 yield from self._finished(event)
-            case AgentAnswered(outcome=outcome) as event if outcome != "ok":
-                told = f": {clean(event.text)}" if event.text.strip() else "."
-                yield f"[Phase {self.phase}] The {event.role} agent ended with {outcome}{told}"
+            case AgentAnswered() as event:
+                yield from (f"[Phase {self.phase}] {line}" for line in _heard(event))
             case _:
                 return
 
@@ -199,6 +198,13 @@ class PassLines:
             yield f"[Phase {self.phase}] Reason: {reason}"
         else:
             yield f"Phase {self.phase} stopped. Reason: {reason}"
+
+
+def _heard(event: AgentAnswered) -> Iterator[str]:
+    if event.outcome != "ok":
+        told = f": {clean(event.text)}" if event.text.strip() else "."
+        yield f"The {event.role} agent ended with {event.outcome}{told}"
+    yield from map(clean, event.issues)
 
 
 def _goes_on(heading: str, verdict: Verdict) -> bool:

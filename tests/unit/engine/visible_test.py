@@ -3,6 +3,7 @@
 import pytest
 
 from autopilot.domain.agent import ROLES, Role
+from autopilot.engine.trace import TRACED
 from autopilot.engine.visible import LEARNINGS, REPORTS, visible, writable
 from autopilot.pipeline import artifacts
 from support.records import CLAIMED, DIR, OPINED, PLANNED, Story, brief, plan, whole
@@ -78,6 +79,11 @@ def test_every_report_is_withheld_under_any_number() -> None:
     snapshot = {f".planning/phases/02-x/{prefix}{name}": "x" for name in REPORTS for prefix in ("", "02-", "02-01-")}
 
     assert visible("verify", whole(), snapshot).keys() == visible("verify", whole(), {}).keys()
+
+
+@pytest.mark.parametrize("name", ["SUMMARY-R1.md", "EXECUTION-LOG-H1.md", *(f"{step}-trace.jsonl" for step in TRACED)])
+def test_papers_of_other_passes_and_traces_of_steps_are_withheld(name: str) -> None:
+    assert f"{DIR}/{name}" not in visible("judge_divergence", whole(), {f"{DIR}/{name}": OPINED})
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from support.records import DONE, Story, brief, plan, ran, task, work
 
 @pytest.mark.parametrize("gate", ["compile", "lint", "test", "build"])
 def test_exec_01_work_that_breaks_a_gate_does_not_count(gate: str) -> None:
+    """EXEC-S1: the build is one of them, for every type of phase."""
     tried = work(gates_before=(ran(gate),), gates_after=(ran(gate, passed=False, command="make"),))
     record = Story().planned().step("execute", Executed(work=tried), commit="c1").record
 

@@ -71,6 +71,13 @@ def test_each_flaw_is_found(task: Task, rule: str, severity: str) -> None:
     assert (rule, severity) in Rules((task,)).found()
 
 
+@pytest.mark.parametrize(("count", "told"), [(5, False), (6, True)], ids=["five", "six"])
+def test_pchk_10_more_than_five_tasks_are_remarked_on(count: int, told: bool) -> None:
+    tasks = tuple(changed(id=f"03-0{n}") for n in range(1, count + 1))
+
+    assert (("PCHK-10", "info") in Rules(tasks).found()) == told
+
+
 def test_interactive_code_needs_a_behavioural_criterion() -> None:
     """PCHK-06."""
     looks = Criterion(id="1", text="x", command="grep -q a src/A.tsx")

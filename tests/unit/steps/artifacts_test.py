@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Categorised, CriterionScore, RateOpinion, ResearchClaim, Trace, VerifyOpinion
-from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched, Verified
+from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched, Triaged, Verified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.pipeline import artifacts
 from autopilot.steps import test_specs
@@ -18,11 +18,31 @@ def test_a_record_without_steps_has_no_artifacts() -> None:
 
 
 def test_a_whole_pass_leaves_every_artifact() -> None:
-    """VRFY-09."""
+    """VRFY-09, DIR-01, with the traces of `trace_test`; CONTEXT.md is a discussion's, HANDOFF.md an exhausted pass's."""
     assert artifacts(whole()).keys() == {
         "TRIAGE.json", "RESEARCH.md", "PLAN.md", "tests/task-01-01.sh", "EXECUTION-LOG.md", "VERIFICATION.md",
         "JUDGE-REPORT.md", "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
+        "SUMMARY.md",
     }  # fmt: skip
+
+
+def test_dir_01_a_summary_tells_what_passed_and_is_written_by_no_other_pass() -> None:
+    text = artifacts(whole())["SUMMARY.md"]
+
+    assert "- **Alignment Score:** 9.4/10\n- **Checks:** 1/1 commands passed\n- **Commit SHA:** c1\n" in text
+    assert "| 01-01 | title of 01-01 | COMPLETED | c1 | letter.txt |" in text
+    assert CLAIMED not in text
+    assert "SUMMARY.md" not in artifacts(Story().planned().executed().verified().judged().record)
+    low = Story().planned().executed().verified().judged().rated(6.0, Retry(step="research", because="low"))
+    assert "SUMMARY.md" not in artifacts(low.record)
+
+
+def test_dir_01_a_remediation_and_work_that_was_there_have_summaries_too() -> None:
+    mended = Story(brief(cycle=1, plan=plan())).executed("1-R1").verified().judged().rated()
+    there = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=(ran("SC-1"),)))
+
+    assert "| 1-R1 | remediation 1 | COMPLETED | c1 | letter.txt |" in artifacts(mended.record)["SUMMARY-R1.md"]
+    assert "none: the work was there" in artifacts(there.verified().judged().rated().record)["SUMMARY.md"]
 
 
 def test_triage_is_told_as_json() -> None:

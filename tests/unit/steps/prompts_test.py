@@ -10,7 +10,7 @@ from autopilot.domain.answers import FixClaim, PlanClaim, ResearchClaim, VerifyO
 from autopilot.domain.evidence import Claim
 from autopilot.domain.phase import Expectation
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed, Triaged, Verified
+from autopilot.domain.results import Executed, Primed, Triaged, Verified
 from autopilot.domain.verdict import Retry
 from autopilot.steps import (
     debug,
@@ -48,11 +48,17 @@ from support.records import (
 )
 from support.strategies import edge_values
 
+PRIMED = Primed(
+    files=tuple(f"src/some/folder/module_{n}.py" for n in range(5)),
+    baseline="FAIL (12 errors)",
+    learnings="3 known from earlier failures",
+)
 PROMPTS: dict[str, Callable[[PhaseRecord], str]] = {
     "research": research.prompt,
     "plan": plan.prompt,
     "plan_check": plan_check.prompt,
-    "execute": lambda record: execute.prompt(record, task()),
+    "execute": lambda record: execute.prompt(record, task(), PRIMED),
+    "execute_batch": lambda record: execute.batch_prompt(record, PRIMED),
     "fix": lambda record: fix.prompt(record, task()),
     "mini_verify": lambda record: mini_verify.prompt(record, task()),
     "debug": debug.prompt,

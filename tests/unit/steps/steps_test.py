@@ -89,8 +89,7 @@ def test_preflight_stops_what_must_not_start(
     assert bool(seen.warnings) == bool(workspace.changed)
 
 
-def test_preflight_tells_of_debugging_left_open() -> None:
-    """PREF-04."""
+def test_pref_04_preflight_tells_of_debugging_left_open() -> None:
     files = {".planning/debug/a.md": "", ".planning/debug/resolved/b.md": "", ".planning/x.md": ""}
     seen = preflight.run(Story().record, tools(workspace=SaidWorkspace(files=files)))
 

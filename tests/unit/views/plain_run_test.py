@@ -155,6 +155,17 @@ def test_ctxe_01r_a_pass_that_carries_on_says_how_far_the_last_one_came() -> Non
     assert told[0] == "Phase 2: HANDOFF.md detected. Resuming from partial progress (1/3 tasks completed)."
 
 
+def test_issues_of_a_pass_are_shown_once_and_not_without_end() -> None:
+    many = msgspec.structs.replace(
+        outcome("failed", None, reason="no good"), issues=("no good", *(f"issue {n}" for n in range(12)))
+    )
+    told = lines(RUN, PhaseFinished(cycle=0, outcome=many, verdict=Stop(because="no good")))
+
+    shown = [line for line in told if line.startswith("  Issue: ")]
+    assert shown[0] == "  Issue: issue 0"
+    assert shown[10:] == ["  Issue: and 2 more: autopilot status --json"]
+
+
 def test_a_phase_that_waits_for_a_person_is_not_called_failed() -> None:
     waiting = outcome("needs_human_verification", None, reason="look at the colours")
     told = lines(RUN, PhaseFinished(cycle=0, outcome=waiting, verdict=AskHuman(question="look at the colours")))
