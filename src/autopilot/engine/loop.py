@@ -22,7 +22,7 @@ from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import outcome_of, rolled_back
-from autopilot.engine.papers import write_confidence, write_postmortem
+from autopilot.engine.papers import contamination_notes, write_calibrations, write_confidence, write_postmortem
 from autopilot.engine.perform import perform
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_of
@@ -35,6 +35,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
         run = streams.run()
         match next_phase(run):
             case Spawn() as spawn:
+                write_calibrations(run, hands.diagnostics)
                 brief = brief_for(spawn, run, streams.passes(spawn.phase.id), hands)
                 streams.append_run(PhaseStarted(brief=brief))
             case Continue(brief=brief):
@@ -67,6 +68,8 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     hands.workspace.write_planning(planning_files(record) | trace_file(passes))
     if rolled_back(record, finish):
         hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
+    for warning in contamination_notes(record, run):
+        streams.append_run(warning)
     lost = write_postmortem(record, finish, hands.diagnostics)
     outcome = noting(outcome_of(record, finish), lost)
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))

@@ -7,7 +7,7 @@ from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Pr
 from autopilot.domain.scores import band
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import commits, feedback, outcome_of, rolled_back
+from autopilot.engine.outcome import commits, outcome_of, rolled_back
 from support.records import BASE, Story, brief, phase, plan, ran, task, whole, work
 
 DONE = Finish("completed", "every gate passed")
@@ -103,14 +103,6 @@ def test_triage_is_told_by_its_routing() -> None:
     told = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=(ran(),)))
 
     assert outcome_of(told.record, DONE).pipeline_steps["triage"].status == "verify_only"
-
-
-def test_feedback_is_what_raters_and_judges_missed_once_each() -> None:
-    told = Story().planned().executed().verified().judged().rated(8.0)
-
-    assert feedback(told.record) == ("the letter: as asked", "thin")
-    assert feedback(whole()) == ("thin",)
-    assert feedback(Story().record) == ()
 
 
 @pytest.mark.parametrize(

@@ -104,14 +104,15 @@ def test_a_finished_phase_is_summed_up_step_by_step() -> None:
     ]
 
 
-def test_a_failed_phase_tells_what_it_blocks_and_what_goes_on() -> None:
+def test_gate_05_a_failed_phase_names_its_post_mortem_what_it_blocks_and_what_goes_on() -> None:
     failed = PhaseFinished(cycle=0, outcome=outcome("failed", None, "1", "tests fail"), verdict=Stop(because="x"))
     blocked = PhaseSkipped(phase="2", reason="", blocking_phase="1")
     before = (run_started(), PhaseStarted(brief=brief("1")))
 
-    assert lines(RUN, failed, blocked, PhaseStarted(brief=brief("3")), before=before)[-5:] == [
+    assert lines(RUN, failed, blocked, PhaseStarted(brief=brief("3")), before=before)[-6:] == [
         "--- [PHASE 1/3] Failed: tests fail | 0s ---",
         "Phase 1 failed. Checking dependency impact.",
+        "Phase 1: see .autopilot/diagnostics/phase-1-postmortem.json for what went wrong.",
         "Phase 2: blocked by Phase 1 failure, skipping.",
         "1 independent phases remain. Continuing execution.",
         "--- [PHASE 3/3] Manners ---",
