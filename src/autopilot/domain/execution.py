@@ -18,7 +18,7 @@ _OUT_OF_BOUNDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"\bpip3?\s+install\b[^;&|]*\s--(?:user|break-system-packages)\b|\bsudo\b|\b(?:apt|apt-get|brew|dnf|yum)\s+install\b"
     )),
     ("writes outside the project", re.compile(
-        r"(?<![<>=])>{1,2}\s*(?:~|\$HOME|/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/))|\brm\s+-\w+\s+(?:~|\$HOME|/(?!tmp/))"
+        r"(?<![<>=-])>{1,2}\s*(?:~|\$HOME|/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/))|\brm\s+-\w+\s+(?:~|\$HOME|/(?!tmp/))"
     )),
     ("reaches into the network", re.compile(
         r"\b(?:curl|wget)\b[^;&|]*\bhttps?://(?!localhost\b|127\.0\.0\.1\b|0\.0\.0\.0\b|\[::1\])"
@@ -49,7 +49,9 @@ def strongest(runs: Iterable[CommandRun]) -> CommandRun | None:
 
 def violation(run: CommandRun) -> str:
     """SBOX-03: how the command leaves its bounds, by its own text or by what it was refused; empty when it does not."""
-    asked = (what for what, pattern in _OUT_OF_BOUNDS if pattern.search(run.command))
+    parts = _PARTS.split(run.command.strip())
+    done = " ; ".join(part for part in parts if not _SEARCH.match(part) or ">" in part)
+    asked = (what for what, pattern in _OUT_OF_BOUNDS if pattern.search(done))
     refused = (what for what, pattern in _REFUSED if not run.passed and pattern.search(run.output))
     return next(iter((*asked, *refused)), "")
 

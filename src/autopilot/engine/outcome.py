@@ -25,7 +25,7 @@ from autopilot.domain.results import (
 )
 from autopilot.domain.scores import band
 from autopilot.domain.taxonomy import unclassified
-from autopilot.domain.verdict import Advance
+from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
 
 
@@ -102,7 +102,14 @@ def warnings(record: PhaseRecord) -> tuple[str, ...]:
     opinions = (seen.opinion for seen in record.results(Verified) if seen.opinion)
     bare = (failure for o in opinions for failure in unclassified(o.failures, o.failure_categories))
     told = (f"Unclassified failure detected: {failure}." for failure in bare)
-    return tuple(dict.fromkeys((*taken, *told, *shallow(record), *noticed(record))))
+    return tuple(dict.fromkeys((*taken, *told, *doubted(record), *shallow(record), *noticed(record))))
+
+
+def doubted(record: PhaseRecord) -> Iterator[str]:
+    """VRFY-12: a verification that was not believed and asked for again."""
+    for step in record.finished:
+        if isinstance(step.result, Verified) and isinstance(step.verdict, Retry) and step.verdict.step == "verify":
+            yield step.verdict.because
 
 
 def shallow(record: PhaseRecord) -> tuple[str, ...]:

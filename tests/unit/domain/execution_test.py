@@ -41,6 +41,7 @@ def test_sbox_02_execution_beats_grep_and_a_failure_beats_a_pass_of_its_kind() -
         ("npm test", "getaddrinfo EAI_AGAIN registry", "the sandbox refused the network"),
         ("npm test > /dev/null 2>&1", "1 failed", ""),
         ("curl -s http://localhost:3000/health", "", ""),
+        ("grep -q 'sudo apt install' README.md", "", ""),
     ],
 )
 def test_sbox_03_a_command_that_leaves_its_bounds_is_told(command: str, output: str, told: str) -> None:

@@ -26,6 +26,8 @@ from autopilot.views.narration import phase_range
 from autopilot.views.plain import PlainView
 from unit.views.samples import RUN, SPEC, brief, lines, outcome, run_started, tell
 
+COMPROMISED = "Agent independence may be compromised."
+
 COMMIT = "c0ffee1234567890"
 
 
@@ -80,11 +82,23 @@ COMMIT = "c0ffee1234567890"
             ["[Phase 2] Rollback completed: judge asked"],
             id="Noted",
         ),
+        pytest.param(
+            Noted(
+                event="cross_contamination_warning",
+                phase="2",
+                details={"file": "SCORECARD.md", "pattern": "judge noted", "line": 7},
+            ),
+            [f"Cross-contamination detected in SCORECARD.md: pattern 'judge noted' found. {COMPROMISED}"],
+            id="VRFY-06",
+        ),
         pytest.param(AgentStarted(call="c", role="plan", pid=1, birth="0"), [], id="AgentStarted"),
     ],
 )
 def test_each_event_of_a_run_has_its_lines(event: Event, shown: list[str]) -> None:
     assert lines(RUN, event) == shown
+
+
+COMPROMISED = "Agent independence may be compromised."
 
 
 def test_a_finished_phase_is_summed_up_step_by_step() -> None:
