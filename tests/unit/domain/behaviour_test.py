@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import DivergenceOpinion, Trace, VerifyOpinion
-from autopilot.domain.behaviour import about, all_traces, needs_traces, reading, same_trace, untraced
+from autopilot.domain.behaviour import about, all_traces, behavioural, needs_traces, reading, same_trace, untraced
+from autopilot.domain.phase import Criterion
 from autopilot.domain.results import Compared, Verified
 from support.records import Story, brief, criterion, phase
 
 CLICK = criterion("SC-2", None, behavioural=True)
+JOIN = Criterion(id="SC-2", text="Clicking Join opens the event URL")
 
 
 def told(kind: str, *criteria: Any, **seen: Any) -> Story:
@@ -59,7 +61,7 @@ def test_a_trace_confirms_only_in_plain_words(status: str, action: str, wanted: 
     ],
 )  # fmt: skip
 def test_a_criterion_is_named_by_its_id_or_by_its_words(said: str, same: bool) -> None:
-    assert about(criterion("SC-2").__class__(id="SC-2", text="Clicking Join opens the event URL"), said) == same
+    assert about(JOIN, said) == same
 
 
 def test_judg_06_of_the_judge_s_traces_only_a_contradiction_counts() -> None:
@@ -74,3 +76,8 @@ def test_two_traces_are_the_same_by_handler_or_by_place() -> None:
     assert same_trace(Trace(handler="Save"), Trace(handler="save "))
     assert same_trace(Trace(file_line="a.ts:1"), Trace(handler="x", file_line="a.ts:1"))
     assert not same_trace(Trace(), Trace())
+
+
+def test_behaviour_is_asked_for_only_where_somebody_touches_something() -> None:
+    assert behavioural(told("ui", CLICK, CLICK, criterion("SC-3")).record) == (CLICK,)
+    assert behavioural(told("data", CLICK).record) == ()
