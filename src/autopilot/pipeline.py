@@ -29,6 +29,7 @@ from autopilot.gates import (
 )
 from autopilot.gates.rules import Gate
 from autopilot.steps import (
+    contamination,
     debug,
     execute,
     execution_log,
@@ -90,3 +91,8 @@ def stage_named(name: str) -> Stage:
 def artifacts(record: PhaseRecord) -> dict[str, str]:
     """Every artifact the record supports so far, by file name below the phase's folder."""
     return {name: text for stage in PIPELINE for name, text in stage.artifacts(record).items()}
+
+
+def contaminations(record: PhaseRecord) -> tuple[contamination.PaperHit, ...]:
+    """Where a reviewer's report, as it is written, repeats what another role concluded."""
+    return contamination.in_papers(artifacts(record))

@@ -207,18 +207,20 @@ def test_a_failed_verification_is_debugged(place: Path) -> None:
     assert project.reads("letter1.txt") == "done, with greetings\n"
 
 
-def test_a_verifier_who_ran_nothing_is_asked_once_more(place: Path) -> None:
+def test_vrfy_12_a_verifier_who_ran_nothing_is_asked_once_more_with_a_warning(place: Path) -> None:
     idle = answer("verify", 1, **{"pass": True})
     project = driven(place, [*reviews(), idle, PLAN, GOOD])
 
     assert project.run().exit == 0
     assert project.steps[7:9] == ["verify", "verify"]
+    warning = "Verifier reported empty commands_run. Verification without command execution is not accepted."
+    assert project.of(PhaseFinished)[-1].outcome.issues == (warning,)
 
 
 CARRIED_OVER = {
     "verify": ({"pass": True, "commands_run": ["ls"], "scope_creep": ["none, executor reported"]}, "verifier referenced executor reported in scope_creep[]"),
     "judge": ({"recommendation": "proceed", "concerns": ["verifier noted it"], "independent_evidence": ["a:1"]}, "judge referenced verifier noted in concerns[]"),
-    "rate": ({"alignment_score": 9.4, "scorecard": [{"score": 9.4, "evidence": "judge noted"}], "commands_run": ["ls"]}, "rater referenced judge noted in scorecard[].evidence"),
+    "rate": ({"alignment_score": 9.4, "scorecard": [{"score": 9.4, "evidence": "a:1, judge noted", "justification": "x"}], "commands_run": ["ls"]}, "rater referenced judge noted in scorecard[].evidence"),
 }  # fmt: skip
 
 

@@ -61,7 +61,10 @@ def test_a_middling_score_is_remediated_until_it_is_high(place: Path) -> None:
     assert (end.exit, end.phases["1"].score, cycles(project)) == (0, 9.1, [0, 1])
     assert project.reads("letter1.txt") == "done 1, mended\n"
     assert "fix(01): 1-R1 - remediation 1" in project.log()
-    assert project.of(PhaseStarted)[1].brief.feedback == ("the letter is there: as asked", "short")
+    assert project.of(PhaseStarted)[1].brief.feedback == (
+        "letter1.txt: as asked (+1.00, resolves the letter is there)",
+        "letter1.txt: short (up to +1.00, resolves a concern of the judge)",
+    )
 
 
 def test_remd_01_a_remediation_is_not_planned_but_reviewed_in_full(place: Path) -> None:

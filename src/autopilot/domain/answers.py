@@ -175,7 +175,7 @@ class JudgeOpinion(Opinion, frozen=True, kw_only=True):
 
 
 class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
-    """JUDG-05: the judge's second call, after it has seen the verifier's report."""
+    """JUDG-05, JUDG-06: the judge's second call, after it has seen the verifier's report."""
 
     recommendation: Recommendation
     agreements: tuple[str, ...] = ()
@@ -183,6 +183,7 @@ class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
     verifier_missed: tuple[str, ...] = ()
     judge_missed: tuple[str, ...] = ()
     concerns: tuple[str, ...] = ()
+    retraced: tuple[Trace, ...] = ()
 
 
 class CriterionScore(Value, frozen=True, kw_only=True):

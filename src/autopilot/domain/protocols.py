@@ -10,7 +10,7 @@ import msgspec
 from autopilot.domain.agent import Call, Reply, Role
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.evidence import Change, CommandRun, Finding
-from autopilot.domain.phase import Criterion, Plan, Task
+from autopilot.domain.phase import Criterion, PhaseType, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
@@ -212,6 +212,14 @@ class FactMaker(Protocol):
 
     def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         """The few files of the commit to read before changing the paths: themselves, their users, their neighbours."""
+        ...
+
+    def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
+        """
+        What is wrong inside the files of the change, by the phase's type; what was so before it does not block.
+
+        `claimed` are files the work was to bring.
+        """
         ...
 
     def tree(self, commit: str) -> str: ...

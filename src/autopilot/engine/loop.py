@@ -22,7 +22,13 @@ from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
-from autopilot.engine.papers import write_confidence, write_postmortem, write_trace
+from autopilot.engine.papers import (
+    contamination_notes,
+    write_calibrations,
+    write_confidence,
+    write_postmortem,
+    write_trace,
+)
 from autopilot.engine.perform import perform
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
@@ -35,6 +41,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
         run = streams.run()
         match next_phase(run):
             case Spawn() as spawn:
+                write_calibrations(run, hands.diagnostics)
                 brief = brief_for(spawn, run, streams.passes(spawn.phase.id), hands)
                 streams.append_run(PhaseStarted(brief=brief))
             case Continue(brief=brief):
@@ -70,6 +77,8 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
         outcome = set_aside(outcome, record, branch)
+    for warning in contamination_notes(record, run):
+        streams.append_run(warning)
     outcome = noting(outcome, lost + write_postmortem(record, finish, hands.diagnostics))
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(

@@ -1,6 +1,7 @@
 """What is written when a pass ends, beside its planning files: diagnostics and learnings. None of it can stop a run."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -9,9 +10,11 @@ from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
 from autopilot.domain.protocols import Diagnostics, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Rated
+from autopilot.engine.calibration import calibrations
 from autopilot.engine.confidence import confidence_paper, path_items
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.postmortem import learning, postmortem_of
+from autopilot.pipeline import contaminations
 
 WANTED = 9.0
 
@@ -56,6 +59,26 @@ def write_confidence(
     }
     note = Noted(event="confidence_diagnostic_written", phase=phase, details=details)
     return (None if problems or already(note, run) else note), problems
+
+
+def write_calibrations(run: RunRecord, diagnostics: Diagnostics) -> tuple[str, ...]:
+    """LRNG-04: what a person said of deferred phases, before the next one is planned; what is known stays as it is."""
+    return tuple(
+        problem for entry in calibrations(run) for problem in _tried("learnings", partial(diagnostics.learn, entry))
+    )
+
+
+def contamination_notes(record: PhaseRecord, run: RunRecord) -> tuple[Noted, ...]:
+    """VRFY-06, the net below the reviewers: a warning a phrase in the reports as written, each told once a pass."""
+    notes = (
+        Noted(
+            event="cross_contamination_warning",
+            phase=record.phase.id,
+            details={"file": hit.file, "pattern": hit.pattern, "line": hit.line},
+        )
+        for hit in contaminations(record)
+    )
+    return tuple(note for note in notes if not already(note, run))
 
 
 def already(note: Noted, run: RunRecord) -> bool:

@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Criterion
+from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.protocols import Ran, Sandbox, Workspace
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence import references
+from autopilot.evidence import content, references
 
 OUTPUT_KEPT = 2000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -52,6 +52,20 @@ class CommandFacts:
     def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         with self.workspace.checkout(commit, {}) as folder:
             return references.related(folder, paths)
+
+    def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
+        paths = content.relevant((file.path for file in change.files if file.status != "D"), kind)
+        found = self._read(change.commit, paths, kind, claimed)
+        broken = sorted({finding.where.partition(":")[0] for finding in found if finding.severity == "blocker"})
+        return content.softened(found, self._read(change.base, broken, kind, claimed))
+
+    def _read(
+        self, commit: str, paths: Sequence[str], kind: PhaseType, claimed: Collection[str]
+    ) -> tuple[Finding, ...]:
+        if not paths:
+            return ()
+        with self.workspace.checkout(commit, {}) as folder:
+            return content.findings(folder, paths, kind, claimed)
 
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)

@@ -5,6 +5,7 @@ from functools import partial
 import msgspec
 
 from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.behaviour import needs_traces
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
@@ -13,6 +14,7 @@ from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 from autopilot.steps.test_specs import spec_criteria
+from autopilot.steps.typed import content_findings, handlers
 from autopilot.steps.verification_paper import verification_paper
 from autopilot.steps.wiring import orphans
 
@@ -33,15 +35,17 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         gates=gates,
         old_failures=old,
         orphans=orphans(change, tools, record.plan),
+        content=content_findings(record, tools, change, gates),
+        handlers=handlers(record, tools, change),
     )
     hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
-    return reviewed(found, record, tools) if hold else found
+    return reviewed(found, record, tools) if hold and not found.broken else found
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     """VRFY-11: the verifier's time is measured, its commands are counted where we can see them; its word is neither."""
     watched = partial(contamination.objections, "verify")
-    question = Question(role="verify", prompt=prompt(record), answer=VerifyOpinion, objections=watched)
+    question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
     return msgspec.structs.replace(
         found,
@@ -52,7 +56,7 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     )
 
 
-def prompt(record: PhaseRecord) -> str:
+def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
     """VRFY-01: criteria, specification, plan and diff; nothing the executor said."""
     triaged = record.find(Triaged)
     found = triaged is not None and triaged.routing == "verify_only"
@@ -66,7 +70,20 @@ def prompt(record: PhaseRecord) -> str:
         triage="The criteria already held before this run; look closely whether they prove the goal.\n"
         if found
         else "",
+        traces=tracing(record, seen) if seen else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",
+    )
+
+
+def tracing(record: PhaseRecord, seen: Verified) -> str:
+    """BTRC-01: asked for where somebody can touch something; the handlers are those we found in the change."""
+    if not needs_traces(record, seen):
+        return ""
+    named = f" Handlers in the change: {', '.join(seen.handlers)}." if seen.handlers else ""
+    return (
+        "Follow every handler of the change to the action it ends in and give a row of behavioral_traces for each: "
+        "criterion_match is the criterion in its own words, status is VERIFIED, CONTRADICTED or "
+        f"BEHAVIORAL_UNVERIFIABLE.{named}\n"
     )
 
 

@@ -133,6 +133,8 @@ class Narrator:
         if isinstance(event.verdict, Stop):
             self.failed = phase
             yield f"Phase {phase} failed. Checking dependency impact."
+            if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
+                yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened, self.told = None, None
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
@@ -229,6 +231,11 @@ def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
 
 
 def _note(event: Noted) -> str:
+    if event.event == "cross_contamination_warning":
+        file, pattern = (clean(str(event.details.get(key, "?")), 80) for key in ("file", "pattern"))
+        return (
+            f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
+        )
     place = f"[Phase {event.phase}] " if event.phase else ""
     told = event.details.get("message") or event.details.get("reason")
     name = clean(event.event, 60).replace("_", " ").capitalize()

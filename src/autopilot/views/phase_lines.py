@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
+from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Brief, Entry, StepFinished, StepStarted
 from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
 from autopilot.domain.record import remediation_task
@@ -181,7 +182,9 @@ class PassLines:
                 return
 
     def _sent_back(self, event: StepFinished, step: str, because: str) -> Iterator[str]:
-        if isinstance(event.result, Rated):
+        if because.startswith(REJECTED):
+            yield REJECTED
+        elif isinstance(event.result, Rated) and step != "verify":
             yield f"Phase {self.phase} alignment too low ({event.result.score:.1f}). Re-planning."
         else:
             yield f"[Phase {self.phase}] Back to {heading_of(step) or step}: {clean(because)}"
@@ -246,6 +249,8 @@ def _checked(result: Verified, *, called_fixed: bool) -> Iterator[str]:
         yield f"VERIFY FAIL -- {summary_of(run)}"
     if len(failed) > _MOST_FAILURES:
         yield f"VERIFY FAIL -- and {len(failed) - _MOST_FAILURES} more"
+    for finding in result.broken[:_MOST_FAILURES]:
+        yield f"VERIFY FAIL -- {clean(finding.where)}: {clean(finding.what)}"
     opinion = result.opinion
     if failed and called_fixed:
         yield f"VERIFY: the debugging agent reported it fixed; {ended(failed[0])}"

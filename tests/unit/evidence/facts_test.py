@@ -144,3 +144,13 @@ def test_only_the_end_of_a_long_output_is_kept_and_no_control_letters(bench: Ben
 
     assert len(run.output) == OUTPUT_KEPT
     assert run.output.endswith("xred\n")
+
+
+def test_ptv_02_only_what_the_change_itself_broke_blocks(bench: Bench) -> None:
+    before = bench.seal({"old.json": "{", "gone.json": "{"})
+    after = bench.seal({"old.json": "{,", "new.json": "{", "gone.json": None}, "s2", before)
+    change = bench.workspace.change(before, after)
+
+    found = facts_of(bench, Counting()).content(change, "data", frozenset())
+
+    assert {(f.where, f.severity) for f in found} == {("old.json", "warning"), ("new.json", "blocker")}

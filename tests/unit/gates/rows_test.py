@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import CriterionResult, JudgeOpinion, PlanIssue, PlanOpinion, TaskOpinion, VerifyOpinion
+from autopilot.domain.deferral import NO_REASON
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
@@ -15,7 +16,7 @@ from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
-from autopilot.gates.after_rate import NO_REASON, RateFacts, RateOpinions
+from autopilot.gates.after_rate import RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Categorised, CriterionScore, RateOpinion, ResearchClaim, Trace, VerifyOpinion
-from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched, Triaged, Verified
+from autopilot.domain.results import Executed, Lowered, PlanChecked, Planned, Rated, Researched, Triaged, Verified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.pipeline import artifacts
 from autopilot.steps import test_specs
@@ -190,3 +190,22 @@ def test_every_report_has_a_twin_with_the_typed_values(name: str) -> None:
 
     kinds = {"VERIFICATION": "Verified", "JUDGE-REPORT": "Judged", "SCORECARD": "Rated"}
     assert (told["phase_id"], told["result"]["kind"]) == ("1", kinds[name])
+
+
+def test_sbox_02_a_scorecard_shows_our_execution_before_a_search_and_before_words() -> None:
+    row = CriterionScore(criterion="text of SC-1", score=9.0, evidence="a.js:1", command_output="2 matches")
+    story = Story()
+    verified(story, checks=(ran("SC-1", command="grep -q x a.js"), ran("SC-1", command="node a.js", output="hello")))
+    opinion = RateOpinion(alignment_score=9.0, scorecard=(row,))
+    card = artifacts(story.step("rate", Rated(opinion=opinion, score=9.0)).record)["SCORECARD.md"]
+
+    assert "| text of SC-1 | 9.0 | a.js:1 | PASS hello |  |" in card
+
+
+def test_rate_05_a_deduction_names_the_cap_it_comes_from() -> None:
+    row = CriterionScore(criterion="a", score=4.9, justification="nearly")
+    low = Lowered(criterion="a", said=9.5, counted=4.9, because=("a trace contradicts it",))
+    opinion = RateOpinion(alignment_score=9.5, scorecard=(row,))
+    record = Story().step("rate", Rated(opinion=opinion, score=4.9, lowered=(low,))).record
+
+    assert "- a: -5.1 -- nearly; held at 4.9: a trace contradicts it\n" in artifacts(record)["SCORECARD.md"]

@@ -12,6 +12,7 @@ from autopilot.domain.answers import (
     ResearchClaim,
     VerifyOpinion,
 )
+from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Event, PhaseStarted
 from autopilot.domain.evidence import Usage
 from autopilot.domain.results import (
@@ -247,6 +248,11 @@ def test_a_verifier_who_objects_is_heard() -> None:
             finished("rate", rated(5.5), Retry(step="research", because="low")),
             ["Phase 2 alignment too low (5.5). Re-planning."],
             id="low score",
+        ),
+        pytest.param(
+            finished("rate", rated(9.4), Retry(step="verify", because=f"{REJECTED} Say why.")),
+            [REJECTED],
+            id="STAT-03 a deferral just to look",
         ),
         pytest.param(
             finished("judge", judged("rollback"), Stop(because="wrong way", rollback=True)),
