@@ -31,6 +31,19 @@ def answer(role: str, attempt: int | None = None, **result: Any) -> dict[str, An
     return {"role": role, "result": result} | ({"attempt": attempt} if attempt else {})
 
 
+def test_rslt_01_a_pass_tells_what_it_rests_on(place: Path) -> None:
+    project = driven(place, [*reviews(), PLAN, GOOD])
+
+    assert project.run().exit == 0
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert outcome.evidence.files_checked == ("letter1.txt",)
+    assert {"grep -q done letter1.txt", "grep -> found"} <= set(outcome.evidence.commands_run)
+    assert outcome.evidence.git_diff_summary == "1 files changed, 1 insertions(+), 0 deletions(-)"
+    assert git(project.root, "diff", "--shortstat", f"{outcome.commit}~", outcome.commit).startswith(
+        "1 file changed, 1 "
+    )
+
+
 def test_three_phases_are_driven_home_and_land(place: Path) -> None:
     """PIPE-01."""
     project = driven(place, honest(), "1", "2>1", "3>2")

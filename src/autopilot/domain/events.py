@@ -12,7 +12,7 @@ from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
-from autopilot.domain.returns import Justification, SplitDetails
+from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
@@ -89,6 +89,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     human_verify_justification: Justification | None = None
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
+    evidence: PassEvidence = PassEvidence()
 
 
 # The run's stream

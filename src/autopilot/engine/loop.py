@@ -21,7 +21,7 @@ from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
-from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
+from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
     write_calibrations,
@@ -73,7 +73,7 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     passes = streams.passes(brief.phase.id)
     hands.workspace.write_planning(planning_files(record))
     lost = write_trace(traces(passes), hands.workspace)
-    outcome = outcome_of(record, finish)
+    outcome = evidenced(outcome_of(record, finish), record, hands.workspace.change(brief.base, record.commit))
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
         outcome = set_aside(outcome, record, branch)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from autopilot.domain.behaviour import untraced
 from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.execution import violation
 from autopilot.domain.oversize import split_request
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
@@ -25,6 +25,7 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
+from autopilot.domain.returns import PassEvidence
 from autopilot.domain.scores import band
 from autopilot.domain.taxonomy import unclassified
 from autopilot.domain.verdict import Advance, Retry
@@ -76,6 +77,20 @@ def recommendation(record: PhaseRecord, finish: Finish) -> str:
     last = record.finished[-1].result if record.finished else None
     wanted = last.opinion.recommendation if isinstance(last, Judged | Compared) else "halt"
     return "rollback" if wanted == "rollback" else "halt"
+
+
+def evidenced(outcome: PhaseOutcome, record: PhaseRecord, whole: Change) -> PhaseOutcome:
+    """RSLT-01: what we ran ourselves and what the verifier says it ran, beside the pass's whole change."""
+    seen = record.find(Verified)
+    ours = tuple(run.command for run in (*seen.checks, *seen.gates)) if seen else ()
+    said = seen.opinion.commands_run if seen and seen.opinion else ()
+    size = f"{len(whole.files)} files changed, {whole.added} insertions(+), {whole.removed} deletions(-)"
+    evidence = PassEvidence(
+        files_checked=tuple(file.path for file in whole.files),
+        commands_run=tuple(dict.fromkeys((*ours, *said))),
+        git_diff_summary=size if whole.files else "",
+    )
+    return replace(outcome, evidence=evidence)
 
 
 def set_aside(outcome: PhaseOutcome, record: PhaseRecord, branch: str) -> PhaseOutcome:

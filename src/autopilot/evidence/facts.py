@@ -92,7 +92,7 @@ class CommandFacts:
             what=criterion.text,
             command=criterion.command,
             exit_code=ran.exit_code,
-            passed=criterion.expect.met(ran.exit_code, output),
+            passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
             output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),

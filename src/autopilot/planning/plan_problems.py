@@ -34,6 +34,8 @@ _HARMLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:;|&&?|\n|^)\s*(?:true|:|/bin/true)\s*$"), "it ends in `true`"),
     (re.compile(r"(?:;|\|\||\n|^)\s*exit\s+0\s*$"), "it ends in `exit 0`"),
 )
+_MOST_FILES = {"simple": 1, "medium": 3}
+_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
 _INTERACTIVE = re.compile(r"\.(?:tsx|jsx|vue|svelte|html|css|scss|qml|swift|kt)$", re.IGNORECASE)
 
 
@@ -171,16 +173,34 @@ def _superficial(task: Task, subject: _Subject) -> Iterator[Finding]:
     if not any(_TEST_SPEC.search(command) for command in commands):
         what = f"Task {task.id} has only grep/file existence criteria and no test specification reference."
         yield Finding(rule="PCHK-07", where=task.id, what=what)
-    traced = any(c.behavioural for c in task.criteria)
-    if subject.phase.type in {"ui", "mixed"} and not traced and any(_INTERACTIVE.search(path) for path in task.files):
-        what = f"Task {task.id} touches interactive code but has no behavioural criterion."
+    if _untraced(task, subject):
+        what = f"Task {task.id} touches interactive code and its criteria only look at text."
         yield Finding(rule="PCHK-06", where=task.id, what=what, severity="warning")
+
+
+def _unfollowed(task: Task, subject: _Subject) -> Iterator[Finding]:
+    if _untraced(task, subject):
+        what = f"Task {task.id} touches interactive code but has no behavioural criterion."
+        yield Finding(rule="PLAN-05", where=task.id, what=what, severity="warning")
+
+
+def _untraced(task: Task, subject: _Subject) -> bool:
+    interactive = subject.phase.type in {"ui", "mixed"} and any(_INTERACTIVE.search(path) for path in task.files)
+    return interactive and not any(c.behavioural for c in task.criteria)
 
 
 def _unsized(task: Task, _: _Subject) -> Iterator[Finding]:
     if task.complexity is None and not _is_checkpoint(task):
         what = f"Task {task.id} has no valid complexity (simple, medium or complex): counted as medium."
         yield Finding(rule="PCHK-08", where=task.id, what=what, severity="warning")
+
+
+def _missized(task: Task, _: _Subject) -> Iterator[Finding]:
+    """PLAN-03 by what can be counted: the files, tests left out."""
+    files = [path for path in task.files if not _TESTS.search(path)]
+    if len(files) > _MOST_FILES.get(task.complexity or "", len(files)):
+        what = f"Task {task.id} is called {task.complexity} but names {len(files)} files beside its tests."
+        yield Finding(rule="PLAN-03", where=task.id, what=what, severity="info")
 
 
 def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
@@ -241,6 +261,8 @@ TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _unproven,
     _toothless,
     _superficial,
+    _unfollowed,
     _unsized,
+    _missized,
     _astray,
 )

@@ -12,7 +12,7 @@ from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.own_checks import old_checks
-from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.typed import content_findings, handlers
 from autopilot.steps.verification_paper import verification_paper
@@ -58,8 +58,6 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
     """VRFY-01: criteria, specification, plan and diff; nothing the executor said."""
-    triaged = record.find(Triaged)
-    found = triaged is not None and triaged.routing == "verify_only"
     return render(
         "verify",
         heading=heading(record),
@@ -67,11 +65,23 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
-        triage="The criteria already held before this run; look closely whether they prove the goal.\n"
-        if found
-        else "",
+        triage=triage_evidence(record),
         traces=tracing(record, seen) if seen else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",
+    )
+
+
+def triage_evidence(record: PhaseRecord) -> str:
+    """TRGE-04, TRGE-06: what we ran before anything was done, where that is why nothing was done."""
+    triaged = record.find(Triaged)
+    if triaged is None or triaged.routing != "verify_only":
+        return ""
+    held = sum(check.passed for check in triaged.checks)
+    lines = bullets((f"{'PASS' if c.passed else 'FAIL'}: {c.what} -- `{c.command}`" for c in triaged.checks), "- none")
+    return (
+        f"TRIAGE CONTEXT: {held} of {len(triaged.checks)} criteria ({triaged.pass_ratio:.0%}) held before this run, so "
+        "nothing was built in it. Look closely whether they prove the goal.\n"
+        f"Triage evidence:\n{lines}\n"
     )
 
 

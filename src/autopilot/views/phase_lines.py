@@ -178,6 +178,7 @@ class PassLines:
                 yield f"Phase {self.phase} waits for a person: {clean(question)}"
             case Advance() if isinstance(event.result, Rated) and self.brief:
                 yield _rated(self.phase, event.result.score, self.brief.pass_threshold)
+                yield f"Phase {self.phase} complete. Alignment: {event.result.score:.1f}/10."
             case Advance():
                 return
 

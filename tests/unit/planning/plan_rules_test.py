@@ -1,10 +1,13 @@
 """The rules on plans that have a list or an exception to them."""
 
+import msgspec
 import pytest
 
 from autopilot.domain.phase import Criterion, Phase, Plan, Task
 from autopilot.domain.settings import Commands
+from autopilot.planning.criteria import criterion
 from autopilot.planning.plan_problems import PlanReader, problems
+from autopilot.steps import plan as plan_step
 from support.records import Story, brief, phase, started
 
 ACTION = "Write a class Cart in src/cart.py with add and total, keep prices as integers of cents, and raise on negative amounts."
@@ -66,3 +69,43 @@ def test_pchk_09_commands_that_no_criterion_runs_are_told(
     seen = {(f.rule, f.severity) for f in PlanReader().problems(of(*criteria), record)}
 
     assert (("PCHK-09", "info") in seen) == told
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "told"),
+    [
+        (("a.py",), "simple", False),
+        (("a.py", "tests/test_a.py"), "simple", False),
+        (("a.py", "b.py"), "simple", True),
+        (("a.py", "b.py", "c.py"), "medium", False),
+        (("a.py", "b.py", "c.py", "d.py"), "medium", True),
+        (("a.py", "b.py", "c.py", "d.py"), "complex", False),
+    ],
+)
+def test_plan_03_a_task_larger_than_it_is_called_is_told(files: tuple[str, ...], size: str, told: bool) -> None:
+    (task,) = of("pytest").tasks
+    sized = msgspec.structs.replace(task, files=files, complexity=size)
+
+    assert (("PLAN-03", "info") in found(Plan(text="", tasks=(sized,)))) == told
+
+
+def test_plan_05_a_task_people_touch_wants_a_criterion_of_behaviour() -> None:
+    plain = of("npm test", file="src/Button.tsx")
+    (task,) = plain.tasks
+    traced = Criterion(id="01-01.9", text="a click -- verified by: trace onClick -> save()", behavioural=True)
+    followed = Plan(text="", tasks=(msgspec.structs.replace(task, criteria=(*task.criteria, traced)),))
+
+    assert ("PLAN-05", "warning") in found(plain, "ui")
+    assert found(followed, "ui") == found(plain, "data") == set()
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("ui", True), ("mixed", True), ("data", False), ("protocol", False)])
+def test_plan_05_the_planner_is_asked_for_behaviour_where_people_touch_something(kind: str, asked: bool) -> None:
+    told = plan_step.prompt(Story(brief(phase=phase(type=kind))).record)
+
+    assert ("criterion\nof behaviour" in told) == asked
+    assert "simple is one file" in told
+
+
+def test_plan_05_what_the_planner_is_asked_to_write_is_read_as_behaviour() -> None:
+    assert criterion("a click saves -- verified by: trace onClick -> submit -> save()", "1").behavioural

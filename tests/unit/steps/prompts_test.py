@@ -163,8 +163,8 @@ def test_a_fixer_is_shown_what_failed_and_not_what_was_claimed() -> None:
 def test_a_verifier_is_warned_when_the_work_was_there_before() -> None:
     there = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=(ran("SC-1"),)))
 
-    assert "already held before this run" in PROMPTS["verify"](there.record)
-    assert "already held before this run" not in PROMPTS["verify"](whole())
+    assert "held before this run" in PROMPTS["verify"](there.record)
+    assert "held before this run" not in PROMPTS["verify"](whole())
 
 
 def test_pvrf_01b_an_executor_is_told_what_the_tasks_before_left() -> None:

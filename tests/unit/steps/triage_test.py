@@ -7,7 +7,7 @@ import pytest
 
 from autopilot.domain.results import Triaged
 from autopilot.pipeline import artifacts
-from autopilot.steps import triage
+from autopilot.steps import triage, verify
 from support.records import DONE, Story, brief, criterion, phase, ran
 from support.tools import SaidFacts, tools
 
@@ -50,3 +50,21 @@ def test_trge_05_a_check_is_told_with_its_command_and_the_beginning_of_its_outpu
 
     assert check == {"criterion": "text of SC-0", "command": DONE, "result": "fail", "output": "x" * 200}
     assert papers("full_pipeline", False)["skipped_steps"] == []
+
+
+def test_trge_04_the_verifier_of_work_that_was_there_gets_what_triage_ran() -> None:
+    """TRGE-06: with the share that held."""
+    checks = (ran("SC-0"), ran("SC-1", command="test -s b", passed=False))
+    told = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=checks, note=""))
+
+    asked = verify.prompt(told.record)
+
+    assert "TRIAGE CONTEXT: 1 of 2 criteria (50%) held before this run" in asked
+    assert f"- PASS: text of SC-0 -- `{DONE}`" in asked
+    assert "- FAIL: text of SC-1 -- `test -s b`" in asked
+
+
+def test_trge_04_the_verifier_of_new_work_hears_nothing_of_triage() -> None:
+    told = Story().step("triage", Triaged(routing="full_pipeline", source="roadmap", checks=(ran("SC-0"),), note=""))
+
+    assert "TRIAGE" not in verify.prompt(told.record)

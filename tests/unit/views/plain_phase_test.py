@@ -124,6 +124,7 @@ def test_every_heading_has_its_number_and_its_last_word() -> None:
         "[Phase 2] Step: RATE (9/9)",
         "[Phase 2] Step: RATE complete. Score: 9.4/10",
         "Phase 2 PASSED. Proceeding.",
+        "Phase 2 complete. Alignment: 9.4/10.",
     ]
 
 
@@ -241,7 +242,10 @@ def test_a_verifier_who_objects_is_heard() -> None:
     [
         pytest.param(
             finished("rate", rated(8.1), GO_ON),
-            ["Phase 2 completed at 8.1/10 (threshold: 9). Returning to orchestrator for remediation decision."],
+            [
+                "Phase 2 completed at 8.1/10 (threshold: 9). Returning to orchestrator for remediation decision.",
+                "Phase 2 complete. Alignment: 8.1/10.",
+            ],
             id="middling score",
         ),
         pytest.param(
