@@ -34,7 +34,7 @@ Make = Callable[[dict[str, Any]], Agent]
 
 
 def at(folder: Path, agent: str) -> Agent:
-    return choose(agent, ChildProcesses(), folder / "transcripts", "r1", folder)
+    return choose(agent, ChildProcesses(territory=str(folder)), folder / "transcripts", "r1", folder)
 
 
 @pytest.fixture(params=["scripted", "exec"])

@@ -50,6 +50,7 @@ class Launcher:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
+                pass_fds=job.inherited,
                 preexec_fn=None if tether else dying_with(os.getpid()),  # noqa: PLW1509 - one system call and no lock
             )
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs a command with a cleared environment and limits, but not confined: the last resort."""
+"""Runs a command with a cleared environment and limits, but not confined: only where the user chose it."""
 
 import tempfile
 
@@ -16,6 +16,10 @@ class PlainProcess:
     @property
     def tier(self) -> str:
         return "none"
+
+    @property
+    def label(self) -> str:
+        return "none (unsandboxed)"
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         """Run the command in the folder; nothing it started is left when this returns."""

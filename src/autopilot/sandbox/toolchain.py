@@ -8,6 +8,9 @@ from pathlib import Path
 
 # Shown anyway, as a whole.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc")
+# Only root can read these; a run started by root must not hand them on.
+SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
+SECRET_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d")
 # Followed to where they really live: a virtual environment's python is a link to another prefix.
 INTERPRETERS = (
     "python3", "python", "node", "ruby", "java", "go", "php", "deno", "bun", "uv", "git", "perl", "make", "bash",
@@ -50,7 +53,7 @@ def look(environment: Mapping[str, str]) -> Toolchain:
     """Find the user's tools. The home folder itself, and any folder it lies in, is never shown."""
     home = os.path.realpath(environment.get("HOME") or "/nonexistent")
     entries = environment.get("PATH", os.defpath).split(os.pathsep)
-    path = tuple(dict.fromkeys(entry for entry in entries if entry.startswith("/") and Path(entry).is_dir()))
+    path = tuple(dict.fromkeys(entry for entry in entries if entry.startswith("/") and os.path.isdir(entry)))  # noqa: PTH112 - says no where Path raises
     data = [(name, found) for name, found in _data(environment, home) if not is_within(home, found)]
     shown = {folder for entry in (*path, *_real_homes(path)) for folder in _prefixes(entry, home)}
     shown |= {found for _, found in data}
@@ -77,9 +80,13 @@ def _prefixes(entry: str, home: str) -> Iterator[str]:
 
 
 def _is_installation(folder: Path) -> bool:
-    if folder == Path("/") or any((folder / sign).exists() for sign in PROJECT_SIGNS):
+    if folder == Path("/") or any(_is_there(folder / sign) for sign in PROJECT_SIGNS):
         return False
-    return any((folder / sign).exists() for sign in INSTALLATION_SIGNS)
+    return any(_is_there(folder / sign) for sign in INSTALLATION_SIGNS)
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - what may not be looked at is not there; Path would raise
 
 
 def _real_homes(path: tuple[str, ...]) -> Iterator[str]:
@@ -94,7 +101,7 @@ def _data(environment: Mapping[str, str], home: str) -> Iterator[tuple[str, str]
     for name, below_home in DATA_FOLDERS:
         usual = str(Path(home, below_home)) if below_home else ""
         found = environment.get(name) or usual
-        if found.startswith("/") and Path(found).is_dir():
+        if found.startswith("/") and os.path.isdir(found):  # noqa: PTH112 - as above
             yield name, found
 
 

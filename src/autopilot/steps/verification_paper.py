@@ -83,7 +83,7 @@ def execution_table(runs: tuple[CommandRun, ...]) -> str:
     """SBOX-01."""
     rows = (
         (r.what, f"`{r.command}`", "timeout" if r.exit_code is None else r.exit_code, r.output.strip()[:OUTPUT_SHOWN],
-         "VERIFIED" if r.passed else "FAILED")
+         ("VERIFIED" if r.confined else "PASSED (unsandboxed)") if r.passed else "FAILED")
         for r in runs
     )  # fmt: skip
     return table(("Criterion", "Command", "Exit Code", "Output", "Assessment"), rows)

@@ -12,6 +12,7 @@ from autopilot.cli.demo.story import commands_run, story
 from autopilot.domain.events import Entry
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.settings import SandboxChoice
 
 Warn = Callable[[str], None]
 INTRODUCTION = """\
@@ -40,7 +41,8 @@ def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str
     console.say(INTRODUCTION.format(root=root))
     before, memory = _digest(root), Memory(listener)
     with as_file(files("autopilot.cli.demo") / "agent.toml") as script:
-        end = app.start(RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}"), memory, warn)
+        request = RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}", sandbox=_confinement())
+        end = app.start(request, memory, warn)
     return end, "\n".join(account(root, end, memory, untouched=_digest(root) == before))
 
 
@@ -64,6 +66,14 @@ def account(root: Path, end: RunEnd, memory: Memory, *, untouched: bool) -> Iter
     yield f"  {'autopilot status':<48} how the run stands"
     yield f"  {'ls .planning/phases':<48} plan, checks and scorecard of each phase"
     yield f"  {_report(root, end):<48} the run's report as JSON"
+
+
+def _confinement() -> SandboxChoice | None:
+    """On a machine without any sandbox the demo runs its own, harmless commands without one, and says so."""
+    if app.has_sandbox():
+        return None
+    console.say("No sandbox holds on this machine, so this demo runs as with --unsandboxed. See: autopilot doctor\n")
+    return "none"
 
 
 def _report(root: Path, end: RunEnd) -> str:
