@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.protocols import Job, Processes, Ran
-from autopilot.sandbox import seatbelt
+from autopilot.sandbox import seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
-from autopilot.sandbox.bubblewrap import ALONE, run_inside, settings, system_arguments
-from autopilot.sandbox.landlock import DEVICES, launched
+from autopilot.sandbox.bubblewrap import ALONE, Walls, run_inside, settings, system_arguments
+from autopilot.sandbox.landlock import DEVICES, Fences, launched
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.toolchain import is_within
 
@@ -25,16 +25,16 @@ class BubblewrapAgents:
     """Fulfils `Processes`. May make namespaces of its own inside: many agents bring a sandbox for their commands."""
 
     processes: Processes
-    bwrap: str
-    filter: bytes
+    walls: Walls
     view: AgentView
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
         seen = sight(job, self.view)
         environment = {**job.env, "TMPDIR": TEMPORARY}
-        argv = (self.bwrap, *cage(seen), *settings(environment), "--chdir", os.path.realpath(job.cwd), "--", *job.argv)
-        return run_inside(self.processes, msgspec.structs.replace(job, argv=argv, env={}), self.filter, started)
+        words = ("--chdir", os.path.realpath(job.cwd), "--", *shell.limited(job.argv, self.walls.ceilings))
+        argv = (self.walls.bwrap, *cage(seen), *settings(environment), *words)
+        return run_inside(self.processes, msgspec.structs.replace(job, argv=argv, env={}), self.walls.filter, started)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -69,8 +69,7 @@ class LandlockAgents:
     """Fulfils `Processes`. What lies in the workspace cannot be hidden: settings of the repository stay in sight."""
 
     processes: Processes
-    shown: tuple[str, ...]
-    filter: bytes
+    fences: Fences
     view: AgentView
 
     def run(self, job: Job, started: Started = None) -> Ran:
@@ -78,10 +77,11 @@ class LandlockAgents:
         seen = sight(job, self.view)
         with tempfile.TemporaryDirectory(prefix="autopilot-agent-", ignore_cleanup_errors=True) as private:
             home = _home(private, seen)
-            launcher = launched(_open(self.shown, seen), (*seen.writable, private, *DEVICES), self.filter)
+            writable = (*seen.writable, private, *DEVICES)
+            launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter)
             environment = {**job.env, "HOME": home, "TMPDIR": private}
-            job = msgspec.structs.replace(job, argv=(*launcher, *job.argv), env=environment, leaves="asked")
-            return self.processes.run(job, started)
+            argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
+            return self.processes.run(msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked"), started)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)

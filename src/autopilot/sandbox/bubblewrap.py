@@ -10,6 +10,7 @@ import msgspec
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import shell
+from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.lifeline import Lifeline
 from autopilot.sandbox.toolchain import SECRET_FOLDERS, SECRETS, SYSTEM, Toolchain
 
@@ -33,6 +34,7 @@ class Walls:
     readable: tuple[str, ...] = ()
     disable_userns: bool = True
     filter: bytes = b""
+    ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
 
 
 class Bubblewrap:
@@ -65,7 +67,8 @@ class Bubblewrap:
     def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
         place = os.path.realpath(folder)
         environment = self._walls.toolchain.environment(place, HOME, TEMPORARY)
-        argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *shell.bash(command))
+        words = shell.bash(command, self._walls.ceilings)
+        argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *words)
         job = Job(argv=argv, cwd=place, env={}, timeout_s=timeout_s, mark=shell.own_mark(self._mark))
         return shell.as_shell(run_inside(self._processes, job, self._walls.filter))
 

@@ -16,7 +16,7 @@ from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
 from autopilot.sandbox.canary import attacks, weakness
 from autopilot.sandbox.landlock import LEAST_ABI, Fences, Landlock, system_places
-from autopilot.sandbox.launching import SYSTEM_FOLDERS
+from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.toolchain import Toolchain, look
 
@@ -77,6 +77,7 @@ class Search:
 
     processes: Processes
     toolchain: Toolchain
+    ceilings: Ceilings
     reasons: dict[str, str] = field(default_factory=dict)
 
     def bubblewrap(self) -> Iterator[Candidate]:
@@ -91,16 +92,23 @@ class Search:
         }
         # Inside some containers the sandbox can be built, but further namespaces cannot be forbidden in it.
         for nested in (False, True):
-            walls = Walls(bwrap=bwrap, toolchain=self.toolchain, disable_userns=not nested, filter=filters["verify"])
             about = [*(["without seccomp"] if not machine else []), *(["namespaces left open"] if nested else [])]
-            yield Candidate(
-                tier="bubblewrap",
-                commands=lambda readable, mark, w=walls: Bubblewrap(  # type: ignore[misc] # mypy cannot infer a default
-                    self.processes, replace(w, readable=readable), mark
-                ),
-                agents=lambda view: BubblewrapAgents(self.processes, bwrap, filters["agent"], view),
-                about="; ".join(about),
+            walls = Walls(
+                bwrap=bwrap,
+                toolchain=self.toolchain,
+                disable_userns=not nested,
+                filter=filters["verify"],
+                ceilings=self.ceilings,
             )
+            yield self._walled(walls, filters["agent"], "; ".join(about))
+
+    def _walled(self, walls: Walls, agent: bytes, about: str) -> Candidate:
+        return Candidate(
+            tier="bubblewrap",
+            commands=lambda readable, mark: Bubblewrap(self.processes, replace(walls, readable=readable), mark),
+            agents=lambda view: BubblewrapAgents(self.processes, replace(walls, filter=agent), view),
+            about=about,
+        )
 
     def landlock(self) -> Iterator[Candidate]:
         machine, version = seccomp.machine_here(), confine.abi() if sys.platform == "linux" else 0
@@ -108,16 +116,18 @@ class Search:
             found = f"ABI {version}" if version else "no Landlock"
             self.reasons["landlock"] = f"the kernel has {found}, ABI {LEAST_ABI} is needed"
             return
-        places = system_places()
-        verify = seccomp.compiled(seccomp.ON_LANDLOCK, machine)
-        agent = seccomp.compiled(seccomp.FOR_AGENTS_ON_LANDLOCK, machine)
+        verify = Fences(
+            toolchain=self.toolchain,
+            filter=seccomp.compiled(seccomp.ON_LANDLOCK, machine),
+            shown=system_places(),
+            ceilings=self.ceilings,
+        )
+        agent = replace(verify, filter=seccomp.compiled(seccomp.FOR_AGENTS_ON_LANDLOCK, machine))
         scoped = version >= confine.SIGNALS_SINCE
         yield Candidate(
             tier="landlock",
-            commands=lambda readable, mark: Landlock(
-                self.processes, Fences(toolchain=self.toolchain, filter=verify, shown=places, readable=readable), mark
-            ),
-            agents=lambda view: LandlockAgents(self.processes, places, agent, view),
+            commands=lambda readable, mark: Landlock(self.processes, replace(verify, readable=readable), mark),
+            agents=lambda view: LandlockAgents(self.processes, agent, view),
             about=f"ABI {version}{'' if scoped else '; signals not scoped'}",
             signals=scoped,
         )
@@ -129,7 +139,7 @@ class Search:
         yield Candidate(
             tier="seatbelt",
             commands=lambda readable, mark: seatbelt.Seatbelt(
-                self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable), mark
+                self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable, ceilings=self.ceilings), mark
             ),
             agents=lambda view: SeatbeltAgents(self.processes, view),
         )
@@ -138,15 +148,19 @@ class Search:
         return Ground(
             tier="none",
             label=PlainProcess(self.processes, self.toolchain).label,
-            commands=lambda _, mark: PlainProcess(self.processes, self.toolchain, mark),
+            commands=lambda _, mark: PlainProcess(self.processes, self.toolchain, mark, self.ceilings),
             agents=lambda _: self.processes,
             warning=f"The sandbox is switched off: {UNCONFINED}.",
         )
 
 
-def choose(wanted: SandboxChoice, processes: Processes, environment: Mapping[str, str] | None = None) -> Ground:
+def choose(
+    wanted: SandboxChoice,
+    processes: Processes,
+    ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
+) -> Ground:
     """The strongest tier that withstands the canary, or the wanted one. Raises `SandboxUnavailable` without any."""
-    search = Search(processes, look(os.environ if environment is None else environment))
+    search = Search(processes, look(os.environ), ceilings)
     if wanted == "none":
         return search.none()
     tiers = {"bubblewrap": search.bubblewrap, "landlock": search.landlock, "seatbelt": search.seatbelt}

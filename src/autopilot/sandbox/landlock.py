@@ -10,6 +10,7 @@ from pathlib import Path
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import confine, shell
+from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import SECRET_FOLDERS, SECRETS, SYSTEM, Toolchain
 
 # Earlier versions let a command empty every file its user may write.
@@ -25,6 +26,7 @@ class Fences:
     filter: bytes
     shown: tuple[str, ...]
     readable: tuple[str, ...] = ()
+    ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
 
 
 class Landlock:
@@ -60,7 +62,7 @@ class Landlock:
             readable = (*self._fences.shown, *self._fences.toolchain.folders, *self._fences.readable)
             launcher = launched(readable, (place, private, *DEVICES), self._fences.filter)
             job = Job(
-                argv=(*launcher, *shell.bash(command)),
+                argv=(*launcher, *shell.bash(command, self._fences.ceilings)),
                 cwd=place,
                 env=self._fences.toolchain.environment(place, str(home), private),
                 timeout_s=timeout_s,

@@ -69,7 +69,7 @@ class Launcher:
         return tether if all(trial.returncode == 0 for trial in trials) else None
 
     def _limit(self, pid: int) -> None:
-        # From outside and right after the start: the launcher is still being loaded, so nothing has been forked yet.
+        # From outside and so perhaps late: for programs of ours. What must be held to limits sets them itself first.
         if sys.platform != "linux":
             return
         with suppress(ProcessLookupError, PermissionError):

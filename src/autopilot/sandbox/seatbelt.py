@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import shell
+from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import Toolchain
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -26,6 +27,7 @@ class Belt:
     toolchain: Toolchain
     readable: tuple[str, ...] = ()
     program: str = PROGRAM
+    ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
 
 
 class Seatbelt:
@@ -52,7 +54,7 @@ class Seatbelt:
             Path(private, "home").mkdir()
             text = profile((*self._belt.toolchain.folders, *self._belt.readable), (place, private))
             job = Job(
-                argv=(self._belt.program, "-p", text, *shell.bash(command)),
+                argv=(self._belt.program, "-p", text, *shell.bash(command, self._belt.ceilings)),
                 cwd=place,
                 env=self._belt.toolchain.environment(place, f"{private}/home", private),
                 timeout_s=timeout_s,
