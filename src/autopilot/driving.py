@@ -89,6 +89,7 @@ def _view(begun: RunStarted, processes: ChildProcesses) -> AgentView:
     return AgentView(
         readable=(GitWorkspace(places, processes, begun.run or "unnamed", os.environ).history,),
         own=begun.settings.agent_folders,
+        hidden=(str(places.home), str(places.root / ".planning")),
         trusts_repository=begun.settings.trust_repository_config,
     )
 

@@ -91,11 +91,15 @@ def _open(shown: tuple[str, ...], seen: Sight) -> Iterator[str]:
     """A folder that holds something to hide is shown entry by entry instead."""
     yield from (*shown, os.path.realpath(RESOLVER))
     for path in seen.readable:
-        secrets = [hidden for hidden in seen.hidden if is_within(hidden, path)]
-        if not secrets:
-            yield path
-        else:
-            yield from (str(entry) for entry in Path(path).iterdir() if str(entry) not in secrets)
+        yield from _without(path, seen.hidden)
+
+
+def _without(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
+    if not any(is_within(secret, path) for secret in hidden):
+        yield path
+    elif path not in hidden:
+        for entry in sorted(Path(path).iterdir()):
+            yield from _without(str(entry), hidden)
 
 
 def _home(private: str, seen: Sight) -> str:

@@ -27,18 +27,21 @@ REPOSITORY_CONFIG = (
     ".qwen",
 )
 RESOLVER = "/etc/resolv.conf"
+NO_HOME = "/nonexistent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentView:
     """
     What the user allows an agent. `readable` is shown besides its tools, `own` are further places below the home.
+    `hidden` is never shown, whatever it lies in.
 
     `trusts_repository` lets the agent load settings that come with the repository it works on.
     """
 
     readable: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     trusts_repository: bool = False
 
 
@@ -54,15 +57,17 @@ class Sight:
 
 def sight(job: Job, view: AgentView) -> Sight:
     """Worked out anew for every call: the workspace is another one, and an agent may have written there since."""
-    home, place = os.path.realpath(job.env.get("HOME") or "/nonexistent"), os.path.realpath(job.cwd)
+    home, place = _home(job.env), os.path.realpath(job.cwd)
     tools, own = _tools(job), tuple(_own_programs(job, home))
     account = (f"{home}/{name}" for name in (*OWN_FOLDERS, *view.own))
     settings = () if view.trusts_repository else tuple(repository_config(place))
+    readable = tuple(dict.fromkeys((*tools.folders, *own, *view.readable, *map(os.path.realpath, view.readable))))
+    ours = (path for path in view.hidden if any(is_within(path, shown) for shown in readable))
     return Sight(
         home=home,
-        readable=tuple(dict.fromkeys((*tools.folders, *own, *view.readable, *map(os.path.realpath, view.readable)))),
+        readable=readable,
         writable=(place, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
-        hidden=(*settings, *(path for folder in own for path in _ours(folder))),
+        hidden=(*settings, *filter(os.path.lexists, ours), *(path for folder in own for path in _ours(folder))),
     )
 
 
@@ -72,6 +77,12 @@ def repository_config(folder: str) -> Iterator[str]:
         path = os.path.realpath(f"{folder}/{name}")
         if os.path.lexists(path) and path != folder and is_within(path, folder):
             yield path
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    """A home that is the root of everything is none."""
+    home = os.path.realpath(environment.get("HOME") or NO_HOME)
+    return NO_HOME if home == "/" else home
 
 
 def _tools(job: Job) -> Toolchain:

@@ -10,7 +10,6 @@ import signal
 import stat
 import struct
 import sys
-from collections.abc import Iterable
 
 # System calls that have the same number on every architecture.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -38,39 +37,41 @@ def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def restrict_files(readable: Iterable[str], writable: Iterable[str], version: int) -> None:
+def restrict_files(readable: list[str], writable: list[str], version: int) -> None:
     """From here on only these paths, and what lies beneath them, can be opened."""
+    call = libc().syscall
     all_rights = FIRST | sum(right for since, right in SINCE if version >= since)
-    scoped = SCOPED if version >= SIGNALS_SINCE else 0
-    fields = (all_rights, 0, scoped) if scoped else (all_rights,)
+    fields = (all_rights, 0, SCOPED) if version >= SIGNALS_SINCE else (all_rights,)
     attributes = struct.pack(f"={len(fields)}Q", *fields)
-    ruleset = _checked(libc().syscall(CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
+    ruleset = _checked(call(CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
     for path, rights in (*((p, READ_ONLY) for p in readable), *((p, all_rights) for p in writable)):
-        _allow(ruleset, path, rights)
-    _checked(libc().syscall(RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+        rule = _rule(path, rights)
+        if rule is not None:
+            _checked(call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", *rule), 0), "landlock_add_rule")
+            os.close(rule[1])
+    _checked(call(RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
     os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _rule(path: str, rights: int) -> tuple[int, int] | None:
+    """The rights as the kernel takes them, and the opened path; what is not there needs no rule."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no rule
-    if not stat.S_ISDIR(os.fstat(place).st_mode):
-        rights &= ON_FILES
-    rule = struct.pack("=Qi", rights, place)
-    _checked(libc().syscall(ADD_RULE, ruleset, PATH_BENEATH, rule, 0), "landlock_add_rule")
-    os.close(place)
+        return None
+    is_folder = stat.S_ISDIR(os.fstat(place).st_mode)
+    return (rights if is_folder else rights & ON_FILES), place
 
 
 def drop_powers() -> None:
     """No capability is left and none comes back, also not for the superuser; no program can raise its rights."""
-    _checked(libc().prctl(NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    libc().prctl(CAP_AMBIENT, CLEAR_ALL, 0, 0, 0)
+    prctl = libc().prctl
+    _checked(prctl(NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    prctl(CAP_AMBIENT, CLEAR_ALL, 0, 0, 0)
     if os.geteuid() == 0:
         for capability in range(64):
-            libc().prctl(CAPBSET_DROP, capability, 0, 0, 0)
-        libc().prctl(SECUREBITS, NO_ROOT_POWERS, 0, 0, 0)
+            prctl(CAPBSET_DROP, capability, 0, 0, 0)
+        prctl(SECUREBITS, NO_ROOT_POWERS, 0, 0, 0)
     head = struct.pack("=Ii", CAPABILITY_V3, 0)
     _checked(libc().syscall(_capset(), head, bytes(24)), "capset")
 
@@ -106,15 +107,15 @@ def become_child(words: list[str]) -> None:
 
 def end_all() -> None:
     """Kill every process beneath us until there is none: orphans come to us, however they were born."""
-    while True:
-        for pid in children():
-            os.kill(pid, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
+    try:
+        while True:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        except ChildProcessError:
-            return
+            for pid in children():
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        return
 
 
 def children() -> list[int]:

@@ -38,7 +38,9 @@ class Launcher:
     def start(self, job: Job, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Started, with pipes to it. Raises `AgentUnavailable` when the program does not exist or cannot run."""
         program = find_program(job.argv[0], job.cwd, environment)
-        tether = self._tether
+        # A program that takes all its own with it ties itself to us as well.
+        tether = None if job.leaves == "nothing" else self._tether
+        hook = None if job.leaves == "nothing" else dying_with(os.getpid())
         try:
             child = subprocess.Popen(
                 tether.argv(program, job.argv) if tether else job.argv,
@@ -51,7 +53,7 @@ class Launcher:
                 bufsize=0,
                 start_new_session=True,
                 pass_fds=job.inherited,
-                preexec_fn=None if tether else dying_with(os.getpid()),  # noqa: PLW1509 - one system call and no lock
+                preexec_fn=None if tether else hook,  # noqa: PLW1509 - one system call and no lock
             )
         except OSError as error:
             raise _not_started(job, error) from error

@@ -77,22 +77,23 @@ class ChildProcesses:
 def _end(child: subprocess.Popen[bytes], job: Job) -> None:
     """Kill whatever carries the mark, in the group or out of it, then the group while the child holds its number."""
     if child.returncode is None:
-        if job.leaves == "asked":
-            _ask(child.pid)
-        if job.leaves != "nothing":
+        alone = job.leaves == "nothing" or (job.leaves == "asked" and _ended_all(child.pid))
+        if not alone:
             marks.sweep(job.mark)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
 
 
-def _ask(pid: int) -> None:
+def _ended_all(pid: int) -> bool:
     """Have the program end everything beneath it, which it can do better than we: orphans come to it."""
     deadline = time.monotonic() + PATIENCE_S
     if not has_ended(pid):
         os.kill(pid, signal.SIGTERM)
     while not has_ended(pid) and time.monotonic() < deadline:
         time.sleep(TICK_S)
+    end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    return end is not None and end.si_code == os.CLD_EXITED
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:
