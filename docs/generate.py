@@ -5,15 +5,18 @@ import ast
 import difflib
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from autopilot.cli.usage import HELP
 from autopilot.domain import errors
 from autopilot.domain.settings import Limits
 from autopilot.engine.tables import StageRow, stages
 from autopilot.planning import config
+from autopilot.sandbox.canary import ATTACKS
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "autopilot"
@@ -121,6 +124,26 @@ def usage() -> str:
     return f"```text\n{HELP.rstrip()}\n```\n"
 
 
+def canary() -> str:
+    return "\n".join(f"- a command {attack.what}" for attack in ATTACKS) + "\n"
+
+
+def escapes() -> str:
+    """The attacks by kind; what a tier cannot hold stands behind its name."""
+    attacks = runpy.run_path(str(DOCS.parent / "tests" / "escapes" / "attacks.py"))["ATTACKS"]
+    rows = [
+        (kind, str(len(named)), "; ".join(_held(attack) for attack in named))
+        for kind in ("write", "read", "network", "process")
+        if (named := [attack for attack in attacks if attack.kind == kind])
+    ]
+    return table(("kind", "how many", "what is tried"), rows)
+
+
+def _held(attack: Any) -> str:
+    beyond = "; ".join(f"not held by {tier}: {why}" for tier, why in attack.beyond.items())
+    return f"{attack.name} (**{beyond}**)" if beyond else attack.name
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -129,6 +152,8 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "limits": limits,
     "usage": usage,
+    "canary": canary,
+    "escapes": escapes,
 }
 
 
