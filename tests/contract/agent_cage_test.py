@@ -149,6 +149,20 @@ def test_settings_that_come_with_the_repository_are_hidden_unless_the_user_trust
     assert cage.run(shown, cage.agents(trusts_repository=True)).stdout == b"hooksKEY=1"
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser could change them anyway")
+def test_an_agent_of_the_superuser_cannot_change_the_kernels_settings(cage: Cage) -> None:
+    ran = cage.run('f=/proc/sys/kernel/core_pattern; v=$(cat $f) && printf %s "$v" > $f && echo changed')
+
+    assert (ran.stdout, b"ead-only" in ran.stderr or b"denied" in ran.stderr) == (b"", True)
+
+
+def test_an_agent_may_bring_a_sandbox_of_its_own_into_bubblewrap(cage: Cage) -> None:
+    if cage.ground.tier != "bubblewrap" or os.getuid() == 0:
+        pytest.skip("there are no namespaces to make, or it is the superuser without capabilities who would make them")
+
+    assert cage.run("unshare --user --map-root-user --mount true && echo nested").stdout == b"nested\n"
+
+
 def test_a_program_that_is_not_there_is_told_as_such(cage: Cage) -> None:
     with pytest.raises(AgentUnavailable):
         cage.agents().run(Job(argv=("no-such-agent",), cwd=str(cage.workspace), env={"PATH": os.environ["PATH"]}))

@@ -117,7 +117,7 @@ def judged(place: Arena, before: dict[str, tuple[int, bytes]], printed: bytes) -
         "a listener was reached": any(was_reached(listener) for listener in place.listeners),
         "a process was killed": place.victim.poll() is not None,
         "a shared folder was written to": bool(shared),
-        "it made namespaces": (place.inside / "namespaces").exists(),
+        "it gained powers": (place.inside / "gained").exists(),
         "a process survived": bool(survivors(place.token)),
     }
     return (what for what, happened in seen.items() if happened)

@@ -88,5 +88,9 @@ ATTACKS = (
     ),
     Attack("a daemon without a mark", "process", "env -i setsid sleep 6.$TOKEN >/dev/null 2>&1 & sleep 0.1"),
     Attack("many processes", "process", "for i in {1..80}; do setsid sleep 6.$TOKEN & done >/dev/null 2>&1"),
-    Attack("namespaces of its own", "process", "unshare -Urm true && echo x > namespaces", tame=False),
+    Attack("namespaces of its own", "process", "unshare -Urm true && echo x > gained", tame=False),
+    Attack(
+        "the kernel's settings", "process", tame=False,
+        script='f=/proc/sys/kernel/core_pattern; v=$(cat $f) && printf %s "$v" > $f && echo x > gained',
+    ),
 )  # fmt: skip

@@ -11,8 +11,8 @@ import msgspec
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
-from autopilot.sandbox.bubblewrap import ALONE, Walls, run_inside, settings, system_arguments
-from autopilot.sandbox.landlock import DEVICES, Fences, launched
+from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments
+from autopilot.sandbox.landlock import DEVICES, Fences, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.toolchain import is_within
 
@@ -44,24 +44,29 @@ def cage(seen: Sight) -> Iterator[str]:
     """The namespaces and mounts, outer folders first so that inner ones lie on top; `/` is closed last."""
     yield from ALONE
     yield from system_arguments()
+    # Open to the superuser even without capabilities; for others a sandbox inside can only mount an uncovered `/proc`.
+    for path in kernel_settings() if os.geteuid() == 0 else ():
+        yield from ("--ro-bind-try", path, path)
     resolver = os.path.realpath(RESOLVER)
     if resolver != RESOLVER:
         yield from ("--ro-bind-try", resolver, resolver)
     mounts: dict[str, tuple[str, ...]] = {seen.home: ("--tmpfs", seen.home)}
     mounts |= {path: ("--ro-bind-try", path, path) for path in seen.readable}
     mounts |= {path: ("--bind-try", path, path) for path in seen.writable}
-    mounts |= {path: tuple(_mask(path)) for path in seen.hidden}
+    mounts |= {path: tuple(mask(path)) for path in seen.hidden}
     for path in sorted(mounts):
         yield from mounts[path]
     yield from ("--remount-ro", "/")
 
 
-def _mask(path: str) -> Iterator[str]:
-    """Nothing is there, and nothing can be put there."""
-    if Path(path).is_dir():
-        yield from ("--tmpfs", path, "--remount-ro", path)
-    else:
-        yield from ("--ro-bind", "/dev/null", path)
+def kernel_settings(folder: str = "/proc") -> Iterator[str]:
+    """What lies in `/proc` and is no process's: closed one by one, as a sandbox inside needs to write of its own."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.isdigit() and not entry.is_symlink():
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if entry.is_dir(follow_symlinks=False) or mode & 0o222:
+                    yield entry.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +96,7 @@ def _open(shown: tuple[str, ...], seen: Sight) -> Iterator[str]:
     """A folder that holds something to hide is shown entry by entry instead."""
     yield from (*shown, os.path.realpath(RESOLVER))
     for path in seen.readable:
-        yield from _without(path, seen.hidden)
-
-
-def _without(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
-    if not any(is_within(secret, path) for secret in hidden):
-        yield path
-    elif path not in hidden:
-        for entry in sorted(Path(path).iterdir()):
-            yield from _without(str(entry), hidden)
+        yield from without(path, seen.hidden)
 
 
 def _home(private: str, seen: Sight) -> str:

@@ -12,7 +12,7 @@ from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.lifeline import Lifeline
-from autopilot.sandbox.toolchain import SECRET_FOLDERS, SECRETS, SYSTEM, Toolchain
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
 
 ALONE = (
     "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
@@ -100,19 +100,16 @@ def fixed_arguments(walls: Walls) -> Iterator[str]:
     if walls.disable_userns:
         yield "--disable-userns"
     yield from system_arguments()
-    yield from ("--dir", HOME)
+    # To the superuser the kernel's settings would be writable, even without capabilities and in a user namespace.
+    yield from ("--remount-ro", "/proc", "--dir", HOME)
 
 
 def system_arguments() -> Iterator[str]:
     """The system's own folders without its secrets, and empty ones in the place of all that changes."""
     for folder in SYSTEM:
         yield from _system_folder(Path(folder))
-    for name in SECRETS:
-        if Path(name).is_file():
-            yield from ("--ro-bind", "/dev/null", name)
-    for name in SECRET_FOLDERS:
-        if Path(name).is_dir():
-            yield from ("--tmpfs", name)
+    for name in private_places():
+        yield from mask(name)
     yield from ("--proc", "/proc", "--dev", "/dev")
     yield from ("--tmpfs", "/tmp", "--tmpfs", "/run", "--tmpfs", "/var", "--dir", "/var/tmp")  # noqa: S108 - see HOME
 
@@ -130,6 +127,14 @@ def folder_arguments(walls: Walls, folder: str) -> Iterator[str]:
 def settings(environment: dict[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         yield from ("--setenv", name, value)
+
+
+def mask(path: str) -> Iterator[str]:
+    """Nothing is there, and nothing can be put there."""
+    if Path(path).is_dir():
+        yield from ("--tmpfs", path, "--remount-ro", path)
+    else:
+        yield from ("--ro-bind", "/dev/null", path)
 
 
 def _system_folder(folder: Path) -> Iterator[str]:

@@ -11,7 +11,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import confine, shell
 from autopilot.sandbox.launching import Ceilings
-from autopilot.sandbox.toolchain import SECRET_FOLDERS, SECRETS, SYSTEM, Toolchain
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
 
 # Earlier versions let a command empty every file its user may write.
 LEAST_ABI = 3
@@ -94,19 +94,20 @@ def broken(stderr: bytes) -> SandboxUnavailable:
 
 def system_places() -> tuple[str, ...]:
     """The system's folders. Landlock cannot hide what lies in a shown folder, so `/etc` is shown entry by entry."""
-    return (*(folder for folder in SYSTEM if folder != "/etc"), "/proc", *_without_secrets("/etc"))
+    others = (folder for folder in SYSTEM if folder != "/etc")
+    return (*others, "/proc", *without("/etc", (*private_places(), "/etc/shadow")))
 
 
-def _without_secrets(folder: str) -> Iterator[str]:
-    hidden = (*SECRETS, *SECRET_FOLDERS)
+def without(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
+    """The path, or instead of a folder that holds something hidden its entries without it."""
+    if path in hidden:
+        return
+    if not any(place.startswith(f"{path.rstrip('/')}/") for place in hidden):
+        yield path
+        return
     try:
-        names = sorted(os.listdir(folder))  # noqa: PTH208 - plain strings are compared
+        names = sorted(os.listdir(path))  # noqa: PTH208 - plain strings are compared
     except OSError:
         return
-    for path in (f"{folder}/{name}" for name in names):
-        if path in hidden:
-            continue
-        if any(secret.startswith(f"{path}/") for secret in hidden):
-            yield from _without_secrets(path)
-        else:
-            yield path
+    for name in names:
+        yield from without(f"{path}/{name}", hidden)

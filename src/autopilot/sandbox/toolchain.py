@@ -8,9 +8,6 @@ from pathlib import Path
 
 # Shown anyway, as a whole.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc")
-# Only root can read these; a run started by root must not hand them on.
-SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
-SECRET_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d")
 # Followed to where they really live: a virtual environment's python is a link to another prefix.
 INTERPRETERS = (
     "python3", "python", "node", "ruby", "java", "go", "php", "deno", "bun", "uv", "git", "perl", "make", "bash",
@@ -65,6 +62,23 @@ def look(environment: Mapping[str, str]) -> Toolchain:
 def is_within(path: str, folder: str) -> bool:
     """Whether the path is the folder or lies in it, links followed on both sides."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def private_places(folder: str = "/etc") -> Iterator[str]:
+    """What not everyone may read there but we can, as root can read keys: a command must not have it from us."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        needed = 0o005 if is_folder else 0o004
+        if entry.is_symlink():
+            continue
+        if entry.stat(follow_symlinks=False).st_mode & needed != needed and os.access(entry.path, os.R_OK):
+            yield entry.path
+        elif is_folder:
+            yield from private_places(entry.path)
 
 
 def _prefixes(entry: str, home: str) -> Iterator[str]:
