@@ -4,9 +4,11 @@ import ast
 import difflib
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import rule_ledger
 from autopilot.cli.usage import HELP
@@ -14,6 +16,7 @@ from autopilot.domain import errors
 from autopilot.domain.settings import Limits
 from autopilot.engine.tables import StageRow, stages
 from autopilot.planning import config
+from autopilot.sandbox.canary import ATTACKS
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "autopilot"
@@ -132,6 +135,26 @@ def rules() -> str:
     return "\n".join([f"{proven} of {len(told.rules)} rules have a test that proves them.\n", *tables])
 
 
+def canary() -> str:
+    return "\n".join(f"- a command {attack.what}" for attack in ATTACKS) + "\n"
+
+
+def escapes() -> str:
+    """The attacks by kind; what a tier cannot hold stands behind its name."""
+    attacks = runpy.run_path(str(DOCS.parent / "tests" / "escapes" / "attacks.py"))["ATTACKS"]
+    rows = [
+        (kind, str(len(named)), "; ".join(_held(attack) for attack in named))
+        for kind in ("write", "read", "network", "process")
+        if (named := [attack for attack in attacks if attack.kind == kind])
+    ]
+    return table(("kind", "how many", "what is tried"), rows)
+
+
+def _held(attack: Any) -> str:
+    beyond = "; ".join(f"not held by {tier}: {why}" for tier, why in attack.beyond.items())
+    return f"{attack.name} (**{beyond}**)" if beyond else attack.name
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -141,6 +164,8 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "limits": limits,
     "usage": usage,
     "rules": rules,
+    "canary": canary,
+    "escapes": escapes,
 }
 
 

@@ -12,9 +12,12 @@ import pytest
 
 from autopilot.agents.choose import choose
 from autopilot.domain.agent import Call, PhaseRef, TaskRef
-from autopilot.domain.errors import AgentUnavailable
+from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
 from autopilot.domain.evidence import Usage
 from autopilot.domain.protocols import Agent
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox import choose as grounds
+from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.processes import ChildProcesses
 
 # What an agent does, told to both kinds: files to write, text to print, how to end.
@@ -33,12 +36,18 @@ OUTCOMES = {75: "usage_limited", 1: "crashed"}
 Make = Callable[[dict[str, Any]], Agent]
 
 
-def at(folder: Path, agent: str) -> Agent:
-    return choose(agent, ChildProcesses(), folder / "transcripts", "r1", folder)
+def at(folder: Path, agent: str, tier: SandboxChoice = "none") -> Agent:
+    try:
+        ground = grounds.choose(tier, ChildProcesses(territory=str(folder)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    return choose(agent, ground.agents(AgentView()), folder / "transcripts", "r1", folder)
 
 
-@pytest.fixture(params=["scripted", "exec"])
+@pytest.fixture(params=["scripted", "exec", "exec in bubblewrap", "exec in landlock"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    tier: SandboxChoice = request.param.rpartition(" ")[2] if " " in request.param else "none"
+
     def scripted(play: dict[str, Any]) -> Agent:
         entry = {key: value for key, value in play.items() if key not in {"exit", "write"}}
         lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
@@ -52,7 +61,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     def executed(play: dict[str, Any]) -> Agent:
         (tmp_path / "player.py").write_text(PLAYER)
         (tmp_path / "play.json").write_text(json.dumps(play))
-        return at(tmp_path, f"exec:{sys.executable} player.py play.json")
+        return at(tmp_path, f"exec:{sys.executable} player.py play.json", tier)
 
     return scripted if request.param == "scripted" else executed
 

@@ -31,7 +31,8 @@ options of run:
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --lenient             pass at 7 of 10 instead of 9, without remediation
-  --sandbox auto|none   confine the commands Autopilot runs (default: auto)
+  --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none
+  --unsandboxed         confine nothing; then no result counts as verified
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases

@@ -44,6 +44,11 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     tree: str
     sandbox: str
 
+    @property
+    def confined(self) -> bool:
+        """Whether it ran in a sandbox: without one a pass is never shown as verified."""
+        return not self.sandbox.startswith("none")
+
 
 class FileChange(Fact, frozen=True, kw_only=True):
     path: str

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -20,7 +20,12 @@ A = TypeVar("A", bound=msgspec.Struct)
 
 
 class Job(Value, frozen=True, kw_only=True):
-    """One program to run to its end. `env` is the whole environment; `mark` names the job in its children's."""
+    """
+    One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
+
+    `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
+    search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
+    """
 
     argv: tuple[str, ...]
     cwd: str
@@ -29,6 +34,8 @@ class Job(Value, frozen=True, kw_only=True):
     timeout_s: float = 60.0
     mark: str = ""
     max_output: int = 4_000_000
+    inherited: tuple[int, ...] = ()
+    leaves: Literal["strays", "asked", "nothing"] = "strays"
 
 
 class Ran(Value, frozen=True, kw_only=True):
@@ -53,10 +60,17 @@ class Processes(Protocol):
 
 
 class Sandbox(Protocol):
-    """Runs a shell command confined to one folder. `tier` says by what: bubblewrap, or none."""
+    """
+    Runs a shell command confined to one folder. `tier` says by what: bubblewrap, landlock, seatbelt, or none.
+
+    `label` is what facts carry: the tier, and what is known of how well it holds on this machine.
+    """
 
     @property
     def tier(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran: ...
 

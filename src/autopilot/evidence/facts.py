@@ -97,7 +97,7 @@ class CommandFacts:
             output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=tree,
-            sandbox=self.sandbox.tier,
+            sandbox=self.sandbox.label,
         )
 
 

@@ -21,5 +21,5 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         research=config.research,
         commands=project.commands,
         limits=Limits(**known),
-        sandbox=request.sandbox,
+        sandbox=request.sandbox or "auto",
     )

@@ -88,11 +88,16 @@ def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:
     return tuple((failure, placed.get(failure, "unclassified")) for failure in opinion.failures)
 
 
+def assessed(run: CommandRun) -> str:
+    """What was made without a sandbox is never called verified."""
+    return ("VERIFIED" if run.confined else "PASSED (unsandboxed)") if run.passed else "FAILED"
+
+
 def execution_table(runs: tuple[CommandRun, ...]) -> str:
     """SBOX-01."""
     rows = (
         (r.what, f"`{r.command}`", "timeout" if r.exit_code is None else r.exit_code,
-         r.output.strip()[: OUTPUT_SHOWN if r.passed else STDERR_SHOWN], "VERIFIED" if r.passed else "FAILED")
+         r.output.strip()[: OUTPUT_SHOWN if r.passed else STDERR_SHOWN], assessed(r))
         for r in runs
     )  # fmt: skip
     return table(("Criterion", "Command", "Exit Code", "Output", "Assessment"), rows)

@@ -28,6 +28,10 @@ class Counting:
     def tier(self) -> str:
         return "none"
 
+    @property
+    def label(self) -> str:
+        return "none (unsandboxed)"
+
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         self.ran.append((command, timeout_s))
         return PlainProcess(ChildProcesses(), look(ENV)).run(command, folder, timeout_s)
@@ -46,7 +50,7 @@ def test_a_fact_says_what_was_run_on_which_tree(bench: Bench) -> None:
     (run,) = facts_of(bench, Counting()).check(bench.base, [LOOK], {})
 
     assert (run.check, run.command, run.exit_code, run.passed, run.output) == ("c1", "cat a.txt", 0, True, "a\n")
-    assert (run.tree, run.sandbox) == (bench.workspace.tree(bench.base), "none")
+    assert (run.tree, run.sandbox) == (bench.workspace.tree(bench.base), "none (unsandboxed)")
     assert run.what == LOOK.text
 
 
