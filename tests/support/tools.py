@@ -1,6 +1,6 @@
 """A step's tools without the world: facts by the commands that hold, agents by what they are to answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -8,7 +8,7 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, Plan
-from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
+from autopilot.domain.protocols import Answered, Canary, Part, Question, Tools, Variant, Worked, Workspace
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
 from autopilot.journal.clock import TickingClock
@@ -33,6 +33,18 @@ class SaidFacts:
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
+
+    def again(self, commit: str, command: str) -> CommandRun:
+        return ran("test", passed=command in self.holding, command=command)
+
+    def canary(self, commit: str, command: str) -> Canary | None:
+        return None
+
+    def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
+        return Variant(commit=change.commit)
+
+    def recall(self, runs: Iterable[CommandRun]) -> None:
+        """Every command holds or fails as it was told to."""
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.orphans)

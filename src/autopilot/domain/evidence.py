@@ -22,8 +22,34 @@ class Claim(Value, frozen=True, kw_only=True):
     """Base of what an agent says about its own work. Kept for the log and compared with facts."""
 
 
+Severity = Literal["blocker", "warning", "info"]
+NAMES_SHOWN = 5
+
+
+class Counts(Fact, frozen=True, kw_only=True):
+    """How many tests a run passed and failed, skipped ones left out, and which failed. None: it did not say."""
+
+    passed: int | None = None
+    failed: int | None = None
+    failing: tuple[str, ...] = ()
+
+    @property
+    def executed(self) -> int | None:
+        return None if self.passed is None else self.passed + (self.failed or 0)
+
+    def __str__(self) -> str:
+        """`{passed}/{total} tests`, and the first few that fail; empty when nothing could be read."""
+        said = "" if self.passed is None else f"{self.passed}/{self.executed} tests"
+        names = f"failing: {', '.join(self.failing[:NAMES_SHOWN])}" if self.failing else ""
+        return "; ".join(part for part in (said, names) if part)
+
+
 class CommandRun(Fact, frozen=True, kw_only=True):
-    """A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start."""
+    """
+    A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start.
+
+    `laid` is a hash of the files laid over the tree, `tests` what a test command said of its tests.
+    """
 
     check: str
     what: str
@@ -35,6 +61,8 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     output_sha256: str
     tree: str
     sandbox: str
+    laid: str = ""
+    tests: Counts | None = None
 
 
 class FileChange(Fact, frozen=True, kw_only=True):
@@ -59,11 +87,15 @@ class Finding(Fact, frozen=True, kw_only=True):
     rule: str
     where: str
     what: str
-    severity: Literal["blocker", "warning", "info"] = "blocker"
+    severity: Severity = "blocker"
 
 
 class Work(Fact, frozen=True, kw_only=True):
-    """The facts of one attempt at a task: criteria and gates on the tree before and after it, and the change."""
+    """
+    The facts of one attempt at a task: criteria and gates on the tree before and after it, and the change.
+
+    `extra` are the runs behind some findings: old tests on the new code, sources put back, a second try.
+    """
 
     task: str
     change: Change
@@ -72,6 +104,7 @@ class Work(Fact, frozen=True, kw_only=True):
     gates_before: tuple[CommandRun, ...] = ()
     gates_after: tuple[CommandRun, ...] = ()
     findings: tuple[Finding, ...] = ()
+    extra: tuple[CommandRun, ...] = ()
 
 
 class Usage(Value, frozen=True, kw_only=True):

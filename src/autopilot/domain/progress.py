@@ -163,5 +163,15 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
 
 def new_failures(before: Sequence[CommandRun], after: Sequence[CommandRun]) -> tuple[CommandRun, ...]:
     """Gates that fail now and did not fail before: an old failure does not block, a new one does."""
-    failed_before = {run.check for run in before if not run.passed}
-    return tuple(run for run in after if not run.passed and run.check not in failed_before)
+    failed_before = {run.check: run for run in before if not run.passed}
+    failing = (run for run in after if not run.passed)
+    return tuple(run for run in failing if run.check not in failed_before or worse(failed_before[run.check], run))
+
+
+def worse(before: CommandRun, after: CommandRun) -> bool:
+    """Of two red runs of a test command: the later one fails in tests that did not fail, or no longer says in which."""
+    if before.tests is None or after.tests is None:
+        return False
+    if before.tests.failing:
+        return not after.tests.failing or bool(set(after.tests.failing) - set(before.tests.failing))
+    return before.tests.executed == 0 and bool(after.tests.failing)

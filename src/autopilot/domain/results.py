@@ -99,7 +99,8 @@ class Verified(Tagged, frozen=True, kw_only=True):
     """
     Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
 
-    `observed` counts the commands we saw the verifier run; None where it cannot be watched.
+    `observed` counts the commands we saw the verifier run; None where it cannot be watched. `findings` is what our own
+    looks at the whole phase brought up, `extra` the runs behind them.
     """
 
     commit: str
@@ -112,6 +113,8 @@ class Verified(Tagged, frozen=True, kw_only=True):
     observed: int | None = None
     orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    extra: tuple[CommandRun, ...] = ()
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

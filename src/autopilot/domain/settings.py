@@ -34,6 +34,13 @@ class Limits(Value, frozen=True, kw_only=True):
     min_verification_seconds: float = 120
 
 
+class Honesty(Value, frozen=True, kw_only=True):
+    """How closely the work is watched. `control_files` are patterns of files that may change what a check does."""
+
+    held_out_share: float = 0.25
+    control_files: tuple[str, ...] = ()
+
+
 class Settings(Value, frozen=True, kw_only=True):
     agent: str
     reviewer: str | None = None
@@ -44,3 +51,4 @@ class Settings(Value, frozen=True, kw_only=True):
     commands: Commands = Commands()
     limits: Limits = Limits()
     sandbox: Literal["auto", "none"] = "auto"
+    honesty: Honesty = Honesty()

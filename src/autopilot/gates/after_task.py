@@ -1,8 +1,9 @@
 """Did the task's work hold up to the commands Autopilot ran? The same table serves a first try and a fix."""
 
 import re
+from collections.abc import Iterable
 
-from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.evidence import CommandRun, Finding, Work
 from autopilot.domain.progress import diff_growing, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
@@ -43,7 +44,7 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         checks=len(work.after),
         failing=tuple(described(run) for run in work.after if not run.passed),
         broken_gates=tuple(described(run) for run in new_failures(work.gates_before, work.gates_after)),
-        findings=tuple(f"{f.where}: {f.what}" for f in work.findings if f.severity == "blocker"),
+        findings=blockers(work.findings),
         changed=bool(work.change.files),
         proves_something=proves(work, record),
         must_change=record.brief.cycle == 0 and not (plan and plan.existed_before),
@@ -53,6 +54,10 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         growing=diff_growing(record, work.task),
     )
     return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
+
+
+def blockers(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(f"{f.where}: {f.what}" for f in findings if f.severity == "blocker")
 
 
 def described(run: CommandRun) -> str:

@@ -6,7 +6,7 @@ from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.gates.after_task import described
+from autopilot.gates.after_task import blockers, described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 TWO_MINUTES = 120
@@ -46,7 +46,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
     return VerifyFacts(
         checks=len(seen.checks),
-        failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
+        failing=(*(described(run) for run in (*seen.checks, *broken) if not run.passed), *blockers(seen.findings)),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit,
         person_only=person_only(record),

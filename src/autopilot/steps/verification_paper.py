@@ -29,7 +29,8 @@ def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
 
 def holds(seen: Verified) -> bool:
     gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
-    return seen.opinion is not None and seen.opinion.passed and gates and all(r.passed for r in seen.checks)
+    sound = gates and all(r.passed for r in seen.checks) and all(f.severity != "blocker" for f in seen.findings)
+    return seen.opinion is not None and seen.opinion.passed and sound
 
 
 def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
@@ -46,6 +47,7 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
             criteria, "none named" if opinion else "not asked: a command failed"
         ),
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
+        "Findings": bullets((f"{f.severity} {f.rule}: {f.where}: {f.what}" for f in seen.findings), ""),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
     }

@@ -9,7 +9,10 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
+from autopilot.steps.allowances import between, changed_tests, judged, left_out
+from autopilot.steps.canary import canary
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 from autopilot.steps.test_specs import spec_criteria
@@ -18,24 +21,37 @@ from autopilot.steps.wiring import orphans
 
 
 def run(record: PhaseRecord, tools: Tools) -> Verified:
-    commands = record.start.settings.commands
     runnable = tuple(c for c in all_criteria(record) if c.command)
     runnable += spec_criteria(record, runnable)
-    change = tools.workspace.change(record.brief.base, record.commit)
-    checks = tools.facts.check(record.commit, runnable, frozen_tests(record, record.plan))
+    whole = tools.workspace.change(record.brief.base, record.commit)
+    tree = judged(record, tools, record.commit)
+    change = between(tools, whole, record.brief.base, tree.commit)
+    checks = tools.facts.check(tree.commit, runnable, frozen_tests(record, record.plan))
     checks += old_checks(record, tools, change, runnable)
-    old = tuple(r.check for r in tools.facts.gates(record.brief.base, commands) if not r.passed)
-    gates = tools.facts.gates(record.commit, commands)
+    gates = gate_facts(tools, record.start.settings.commands, change, changed_tests(record))
     found = Verified(
         commit=record.commit,
         tree=tools.workspace.tree(record.commit),
         checks=checks,
-        gates=gates,
-        old_failures=old,
-        orphans=orphans(change, tools, record.plan),
+        gates=gates.after,
+        old_failures=tuple(run.check for run in gates.after if not run.passed and run not in gates.new),
+        orphans=orphans(whole, tools, record.plan),
+        findings=(*left_out(tree), *gates.findings),
+        extra=gates.extra,
     )
-    hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
-    return reviewed(found, record, tools) if hold else found
+    if holds(found):
+        sung = canary(tools, change, gates)
+        found = msgspec.structs.replace(
+            found, findings=(*found.findings, *sung.findings), extra=(*found.extra, *sung.runs)
+        )
+    return reviewed(found, record, tools) if holds(found) else found
+
+
+def holds(found: Verified) -> bool:
+    """Whether the facts are worth a verifier's time."""
+    gates = all(run.passed or run.check in found.old_failures for run in found.gates)
+    checks = bool(found.checks) and all(run.passed for run in found.checks)
+    return checks and gates and not any(finding.severity == "blocker" for finding in found.findings)
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
