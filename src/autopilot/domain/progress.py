@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from autopilot.domain.events import StepFinished
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.phase import Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned, Rated
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
+
+PROSE = (".md", ".rst", ".adoc", ".txt")
 
 
 def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
@@ -140,6 +142,20 @@ def next_stop(record: PhaseRecord, after: str) -> str:
     return "execute" if any(task.id not in tried for task in auto_tasks(record)) else "verify"
 
 
+def exempt(record: PhaseRecord, task: Task, change: Change) -> bool:
+    """
+    Whether the work need not make a criterion hold that failed before.
+
+    Roadmap, config or the accepted plan call it a refactoring, which the tests must guard, or documentation, which
+    then must be all it touches.
+    """
+    phase = record.phase
+    kinds = (task.kind, phase.kind, record.start.settings.honesty.kinds.get(phase.id, "feature"))
+    if "refactor" in kinds:
+        return record.start.settings.commands.test is not None
+    return "docs" in kinds and all(file.path.lower().endswith(PROSE) for file in change.files)
+
+
 def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
     """
     Tasks of which nothing shows that they were done: no criterion failed before the task and passes now.
@@ -157,7 +173,10 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
         task.id
         for task in auto_tasks(record)
         if task.id not in first_tries
-        or not any(not run.passed and run.command in holds for run in first_tries[task.id].before)
+        or not (
+            any(not run.passed and run.command in holds for run in first_tries[task.id].before)
+            or exempt(record, task, first_tries[task.id].change)
+        )
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
 
 
@@ -35,10 +36,16 @@ class Limits(Value, frozen=True, kw_only=True):
 
 
 class Honesty(Value, frozen=True, kw_only=True):
-    """How closely the work is watched. `control_files` are patterns of files that may change what a check does."""
+    """
+    How closely the work is watched.
+
+    `control_files` are patterns of files that may change what a check does, `kinds` says by phase id which phases are
+    no features. A share of the user's criteria is held out from those who do the work.
+    """
 
     held_out_share: float = 0.25
     control_files: tuple[str, ...] = ()
+    kinds: dict[str, Kind] = {}
 
 
 class Settings(Value, frozen=True, kw_only=True):

@@ -175,6 +175,12 @@ def _unsized(task: Task, _: _Subject) -> Iterator[Finding]:
         yield Finding(rule="PCHK-08", where=task.id, what=what, severity="warning")
 
 
+def _unreasoned(task: Task, _: _Subject) -> Iterator[Finding]:
+    if task.changes_tests and not task.changes_tests_reason.strip():
+        what = f"Task {task.id} changes tests without saying why: write `path -- reason`."
+        yield Finding(rule="changes-tests", where=task.id, what=what)
+
+
 def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
     for path in task.files:
         if leaves_project(path):
@@ -228,5 +234,6 @@ TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _toothless,
     _superficial,
     _unsized,
+    _unreasoned,
     _astray,
 )

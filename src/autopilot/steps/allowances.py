@@ -53,3 +53,15 @@ def between(tools: Tools, change: Change, start: str, end: str) -> Change:
     """The change as it is judged."""
     same = (start, end) == (change.base, change.commit)
     return change if same else tools.workspace.change(start, end)
+
+
+def exceptions(record: PhaseRecord) -> str:
+    """What the plan asked to be excused from: shown to those who judge the work, in words for a prompt."""
+    lines = []
+    for task in contract_tasks(record):
+        if task.changes_tests:
+            reason = task.changes_tests_reason or "none given"
+            lines.append(f"- task {task.id} changes what {', '.join(task.changes_tests)} expects. Reason: {reason}")
+        if task.kind != "feature":
+            lines.append(f"- task {task.id} is declared {task.kind}: none of its criteria need have failed before")
+    return "\n".join(("The plan excuses itself; look whether it may:", *lines, "")) if lines else ""

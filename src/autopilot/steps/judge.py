@@ -7,6 +7,7 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.steps import contamination
+from autopilot.steps.allowances import exceptions
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.twins import twin, written_at
 
@@ -28,6 +29,7 @@ def prompt(record: PhaseRecord) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        exceptions=exceptions(record),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -9,7 +9,7 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
-from autopilot.steps.allowances import between, changed_tests, judged, left_out
+from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
 from autopilot.steps.canary import canary
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
@@ -79,6 +79,7 @@ def prompt(record: PhaseRecord) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        exceptions=exceptions(record),
         triage="The criteria already held before this run; look closely whether they prove the goal.\n"
         if found
         else "",
