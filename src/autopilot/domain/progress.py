@@ -1,12 +1,22 @@
 """How far a pass has come: what its entries say about tasks, fixes, debug rounds and re-plans. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.phase import Task
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned, Rated
+from autopilot.domain.results import (
+    Debugged,
+    Executed,
+    Fixed,
+    MiniVerified,
+    PlanChecked,
+    Planned,
+    Rated,
+    Triaged,
+    Verified,
+)
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
 
@@ -178,6 +188,20 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
             or exempt(record, task, first_tries[task.id].change)
         )
     )
+
+
+def command_runs(record: PhaseRecord) -> Iterator[CommandRun]:
+    """Every command of ours that the record tells of, in the order in which it was run."""
+    for step in record.finished:
+        match step.result:
+            case Triaged(checks=checks):
+                yield from checks
+            case Executed(work=work) | Fixed(work=work) | Debugged(work=work):
+                yield from (*work.before, *work.gates_before, *work.after, *work.gates_after, *work.extra)
+            case Verified() as seen:
+                yield from (*seen.checks, *seen.gates, *seen.extra)
+            case _:
+                pass
 
 
 def new_failures(before: Sequence[CommandRun], after: Sequence[CommandRun]) -> tuple[CommandRun, ...]:

@@ -55,7 +55,7 @@ def canary(command: str, files: Sequence[str], read: Read) -> Bird | None:
     """
     direct = next((form for form in _FORMS if form.runner.search(command)), None)
     for form in (direct,) if direct else _FORMS:
-        beside = _model(form, command, files)
+        beside = _model(form, command, files) or (_first(form, command, files) if direct else "")
         made = form.make(beside, command, read) if beside else None
         if made and made[0] not in files:
             return Bird(path=made[0], text=made[1], direct=direct is not None and not _narrowed(command, files))
@@ -65,13 +65,19 @@ def canary(command: str, files: Sequence[str], read: Read) -> Bird | None:
 def _model(form: _Form, command: str, files: Sequence[str]) -> str:
     """The test to lie beside: one the command points at, or the one nearest to the top."""
     found = sorted((f for f in files if form.tests.search(f)), key=lambda f: (f.count("/"), f))
+    pointed = [f for f in found if any(f.startswith(f"{folder}/") for folder in _folders(command, files))]
+    return next(iter(pointed or found), "")
+
+
+def _first(form: _Form, command: str, files: Sequence[str]) -> str:
+    """Where the runner looks first when there is no test yet."""
+    folder = next((folder for folder in _folders(command, files) if form.otherwise), "")
+    return f"{folder}/{form.otherwise}" if folder else form.otherwise
+
+
+def _folders(command: str, files: Sequence[str]) -> list[str]:
     words = [word.strip("'\"").removeprefix("./").rstrip("/.") for word in command.split()]
-    folders = [word for word in words if word and any(f.startswith(f"{word}/") for f in files)]
-    pointed = [f for f in found if any(f.startswith(f"{folder}/") for folder in folders)]
-    if pointed or found:
-        return (pointed or found)[0]
-    # A runner without any test yet: where it looks first.
-    return f"{folders[0]}/{form.otherwise.rpartition('/')[2]}" if folders and form.otherwise else form.otherwise
+    return [word for word in words if word and any(f.startswith(f"{word}/") for f in files)]
 
 
 def _narrowed(command: str, files: Sequence[str]) -> bool:
