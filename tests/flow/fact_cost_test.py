@@ -11,7 +11,6 @@ from support.calculator import project
 from support.project import ACTION
 from support.runs import Drive
 
-
 ROADMAP = (
     "# Roadmap\n\n### Phase 1: Modules\n**Goal**: Write modules.\n**Success Criteria** (what must be TRUE):\n"
     "  1. The first is there -- verified by: `bash m1.sh`\n"

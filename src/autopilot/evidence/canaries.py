@@ -54,7 +54,7 @@ def canary(command: str, files: Sequence[str], read: Read) -> Bird | None:
     It lies beside a test that is there and is named like it, so that what finds the one finds the other.
     """
     direct = next((form for form in _FORMS if form.runner.search(command)), None)
-    for form in (direct,) if direct else _FORMS:
+    for form in (direct,) if direct else sorted(_FORMS, key=lambda form: not _spoken_of(form, command, files)):
         beside = _model(form, command, files) or (_first(form, command, files) if direct else "")
         made = form.make(beside, command, read) if beside else None
         if made and made[0] not in files:
@@ -67,6 +67,12 @@ def _model(form: _Form, command: str, files: Sequence[str]) -> str:
     found = sorted((f for f in files if form.tests.search(f)), key=lambda f: (f.count("/"), f))
     pointed = [f for f in found if any(f.startswith(f"{folder}/") for folder in _folders(command, files))]
     return next(iter(pointed or found), "")
+
+
+def _spoken_of(form: _Form, command: str, files: Sequence[str]) -> bool:
+    """The command mentions the ending of such tests: `for t in tests/*.sh`."""
+    suffix = PurePosixPath(_model(form, command, files)).suffix
+    return bool(suffix) and f"{suffix} " in f"{command} ".replace(";", " ")
 
 
 def _first(form: _Form, command: str, files: Sequence[str]) -> str:
