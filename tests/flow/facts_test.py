@@ -9,7 +9,7 @@ from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.results import Executed, Verified
 from support.calculator import CALC, DOUBLE, GOOD, TESTS, plan, project, worker
-from support.repos import git, write
+from support.repos import write
 from support.runs import Drive
 
 WEAKER = TESTS.replace("calc.add(1, 2), 3", "calc.add(1, 2), calc.add(1, 2)")
@@ -99,17 +99,6 @@ def test_a_command_of_the_user_s_that_never_fails_is_told_and_not_held_against_t
     assert len(extra(drive)) == 2
 
 
-def test_where_no_canary_is_known_that_is_told(place: Path) -> None:
-    drive = project(
-        place, plan(), *worker(GOOD), test="test -f calc.py", files={"tests/test_calc.py": "", "tests/__init__.py": ""}
-    )
-    git(drive.root, "rm", "-rq", "tests")
-    git(drive.root, "commit", "-q", "--amend", "-m", "start")
-
-    assert drive.run().exit == 0
-    assert rules(drive, "info") == {"canary"}
-
-
 SHADOW = {"unittest.py": "raise SystemExit(0)\n"}
 WRONG_AND_UNSEEN = {"calc.py": WRONG, **SHADOW}
 
@@ -157,13 +146,6 @@ def test_a_new_failure_is_seen_under_a_gate_that_was_red_before(place: Path) -> 
     drive = project(place, plan(), *worker({"calc.py": WRONG}), files={"tests/test_calc.py": red})
 
     assert drive.run().exit == 10
-
-
-def test_an_old_failure_does_not_block(place: Path) -> None:
-    red = TESTS + "\n    def test_broken(self):\n        self.fail()\n"
-    drive = project(place, plan(), *worker(GOOD), files={"tests/test_calc.py": red})
-
-    assert drive.run().exit == 0
 
 
 def test_a_flaky_test_is_told_and_does_not_reject_honest_work(place: Path) -> None:
@@ -216,10 +198,3 @@ def test_a_refactoring_is_judged_by_the_tests_staying_green(place: Path, kind: s
     write(drive.root, {".planning/ROADMAP.md": roadmap})
 
     assert (drive.run().exit == 0) == passes
-
-
-def test_a_refactoring_that_breaks_an_old_test_fails(place: Path) -> None:
-    broken = {"calc.py": "def add(a, b):\n    return sum((a, a))\n"}
-    drive = project(place, plan(command=ADDS, more="**Kind:** refactor\n"), *worker(broken))
-
-    assert drive.run().exit == 10

@@ -13,7 +13,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
 from autopilot.journal.clock import TickingClock
 from autopilot.planning.plan_problems import PlanReader
-from support.records import SPEC, change, ran
+from support.records import SPEC, TREE, change, ran
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -50,7 +50,7 @@ class SaidFacts:
         return tuple(path for path in paths if path in self.orphans)
 
     def tree(self, commit: str) -> str:
-        return f"tree of {commit}"
+        return TREE
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ A fact is something Autopilot ran, read or measured itself; every pass needs fac
 reviewer and can only hold back. A claim is what an agent says of its own work; it never lets anything pass.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from autopilot.domain.value import Value
@@ -94,7 +95,8 @@ class Work(Fact, frozen=True, kw_only=True):
     """
     The facts of one attempt at a task: criteria and gates on the tree before and after it, and the change.
 
-    `extra` are the runs behind some findings: old tests on the new code, sources put back, a second try.
+    `judged` is the tree the runs after it are about: the change's own, but for what was left out of it. `extra` are the
+    runs behind some findings: old tests on the new code, sources put back, a second try.
     """
 
     task: str
@@ -105,6 +107,16 @@ class Work(Fact, frozen=True, kw_only=True):
     gates_after: tuple[CommandRun, ...] = ()
     findings: tuple[Finding, ...] = ()
     extra: tuple[CommandRun, ...] = ()
+    judged: str = ""
+
+    @property
+    def on_its_tree(self) -> bool:
+        return all_about(self.judged or self.change.tree, (*self.after, *self.gates_after))
+
+
+def all_about(tree: str, runs: Iterable[CommandRun]) -> bool:
+    """Whether every run was made on the tree, none of them cut off and passed all the same."""
+    return all(run.tree == tree and not (run.passed and run.exit_code is None) for run in runs)
 
 
 class Usage(Value, frozen=True, kw_only=True):

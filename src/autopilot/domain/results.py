@@ -14,9 +14,12 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.evidence import Change, CommandRun, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Finding, Work, all_about
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
+
+# Ends the name of a check that was run as it was before the work.
+OLD = ".old"
 
 
 class Preflighted(Tagged, frozen=True, kw_only=True):
@@ -100,7 +103,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
 
     `observed` counts the commands we saw the verifier run; None where it cannot be watched. `findings` is what our own
-    looks at the whole phase brought up, `extra` the runs behind them.
+    looks at the whole phase brought up, `extra` the runs behind them, `judged` the tree that checks and gates ran on.
     """
 
     commit: str
@@ -115,6 +118,13 @@ class Verified(Tagged, frozen=True, kw_only=True):
     issues: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     extra: tuple[CommandRun, ...] = ()
+    judged: str = ""
+
+    @property
+    def on_its_tree(self) -> bool:
+        """An old check runs on a tree of its own: the work's, with the check as it was."""
+        own = (run for run in self.checks if not run.check.endswith(OLD))
+        return all_about(self.judged or self.tree, (*own, *self.gates))
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

@@ -98,7 +98,13 @@ def warnings(record: PhaseRecord) -> tuple[str, ...]:
     opinions = (seen.opinion for seen in record.results(Verified) if seen.opinion)
     bare = (failure for o in opinions for failure in unclassified(o.failures, o.failure_categories))
     told = (f"Unclassified failure detected: {failure}." for failure in bare)
-    return tuple(dict.fromkeys((*taken, *told, *untraced(record))))
+    return tuple(dict.fromkeys((*taken, *told, *noticed(record), *untraced(record))))
+
+
+def noticed(record: PhaseRecord) -> tuple[str, ...]:
+    """What our own look at the whole phase brought up and a person should know, though it blocked nothing."""
+    seen = record.find(Verified)
+    return tuple(f"{f.rule}: {f.where}: {f.what}" for f in (seen.findings if seen else ()) if f.severity == "warning")
 
 
 def untraced(record: PhaseRecord) -> tuple[str, ...]:

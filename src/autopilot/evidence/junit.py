@@ -45,6 +45,8 @@ def read_report(report: Path) -> Counts | None:
 def counts_of(text: str) -> Counts | None:
     """The cases of a JUnit file; text inside them is escaped, so that none can be made up there."""
     found = list(_CASE.finditer(text))
+    if not found:
+        return None
     ends = [*(case.start() for case in found[1:]), len(text)]
     failing, skipped = [], 0
     for case, end in zip(found, ends, strict=True):
@@ -54,7 +56,7 @@ def counts_of(text: str) -> Counts | None:
         elif _SKIPPED.search(body):
             skipped += 1
     passed = len(found) - len(failing) - skipped
-    return Counts(passed=passed, failed=len(failing), failing=tuple(failing)) if found else None
+    return Counts(passed=passed, failed=len(failing), failing=tuple(failing))
 
 
 def _title(attributes: str) -> str:

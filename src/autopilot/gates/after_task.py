@@ -46,7 +46,7 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
     assert isinstance(result, Executed | Fixed)
     work, plan = result.work, record.plan
     facts = TaskFacts(
-        checks=len(work.after),
+        checks=len(work.after) if work.on_its_tree else 0,
         failing=tuple(described(run) for run in work.after if not run.passed),
         broken_gates=tuple(described(run) for run in new_failures(work.gates_before, work.gates_after)),
         findings=blockers(work.findings),

@@ -48,7 +48,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         checks=len(seen.checks),
         failing=(*(described(run) for run in (*seen.checks, *broken) if not run.passed), *blockers(seen.findings)),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
-        fresh=seen.commit == record.commit,
+        fresh=seen.commit == record.commit and seen.on_its_tree,
         person_only=person_only(record),
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),

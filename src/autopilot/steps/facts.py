@@ -29,5 +29,6 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
         gates_after=gates.after,
         findings=(*findings, *noticed(task, change, tools, plan), *left_out(end), *gates.findings),
         extra=gates.extra,
+        judged=tools.facts.tree(end.commit),
     )
     return spot_check(tools, task, work, seen, files)

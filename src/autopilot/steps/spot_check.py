@@ -6,7 +6,11 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Finding, Work
 from autopilot.domain.phase import Criterion, Task
+from autopilot.domain.progress import auto_tasks, debugs, since_plan
 from autopilot.domain.protocols import Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Executed, Verified
+from autopilot.steps.frozen import frozen_tests
 
 MOST_FILES, MOST_SECONDS = 3, 10.0
 
@@ -48,6 +52,27 @@ def one_by_one(
             findings=(*work.findings, *_unnoticed(path, runs)),
         )
     return work
+
+
+def hollow_tasks(record: PhaseRecord, tools: Tools, change: Change, found: Verified) -> tuple[Finding, ...]:
+    """The same question about the whole phase, once a debugger has done work that no task's own look has seen."""
+    plan = record.plan
+    if not debugs(record) or plan is None or plan.existed_before or record.brief.cycle:
+        return ()
+    bare = tools.facts.variant("sources", change, ())
+    tries = {s.result.work.task: s.result.work for s in reversed(since_plan(record)) if isinstance(s.result, Executed)}
+    gone: list[Finding] = []
+    for task in auto_tasks(record):
+        if task.id not in tries or task.kind != "feature" or not set(bare.paths).intersection(task.files):
+            continue
+        failed = {run.command for run in tries[task.id].before if not run.passed}
+        failed -= {run.command for run in found.gates}
+        proving = tuple(c for c in task.criteria if c.command in failed)
+        runs = tools.facts.check(bare.commit, proving, frozen_tests(record, plan))
+        if runs and all(run.passed for run in runs):
+            what = "every criterion of it that failed before holds without the sources of this phase"
+            gone.append(Finding(rule="vacuous", where=f"task {task.id}", what=what))
+    return tuple(gone)
 
 
 def _proves(criterion: Criterion, work: Work) -> bool:

@@ -5,16 +5,19 @@ from functools import partial
 import msgspec
 
 from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.evidence import Finding
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
 from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
 from autopilot.steps.canary import canary
+from autopilot.steps.claims import unseen
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.spot_check import hollow_tasks
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.verification_paper import verification_paper
 from autopilot.steps.wiring import orphans
@@ -38,11 +41,13 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         orphans=orphans(whole, tools, record.plan),
         findings=(*left_out(tree), *gates.findings),
         extra=gates.extra,
+        judged=tools.facts.tree(tree.commit),
     )
     if holds(found):
         sung = canary(tools, change, gates)
+        hollow = hollow_tasks(record, tools, change, found)
         found = msgspec.structs.replace(
-            found, findings=(*found.findings, *sung.findings), extra=(*found.extra, *sung.runs)
+            found, findings=(*found.findings, *sung.findings, *hollow), extra=(*found.extra, *sung.runs)
         )
     return reviewed(found, record, tools) if holds(found) else found
 
@@ -59,8 +64,11 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     watched = partial(contamination.objections, "verify")
     question = Question(role="verify", prompt=prompt(record), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
+    only_said = unseen(answered.value.commands_run, answered.observed)
+    doubts = (Finding(rule="not-seen-to-run", where="verifier", what=w, severity="warning") for w in only_said)
     return msgspec.structs.replace(
         found,
+        findings=(*found.findings, *doubts),
         opinion=answered.value,
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),

@@ -138,9 +138,8 @@ def test_findings_are_listed() -> None:
         (WorkClaim(tasks_completed="1/1"), False, f"says it is done, but `{DONE}` exited 1"),
         (WorkClaim(evidence=(TaskEvidence(criteria_met=("01-01.1",)),)), False, "says the criterion is met, but"),
         (WorkClaim(commit_shas=("abcdef1234",)), True, "names the commit abcdef1234, which is not part of the work"),
-        (WorkClaim(evidence=(TaskEvidence(commands_run=("make test -> ok",)),)), True, "says it ran `make test`"),
     ],
-    ids=["completed", "criterion met", "commit", "command"],
+    ids=["completed", "criterion met", "commit"],
 )
 def test_exec_r1_a_claim_that_differs_from_the_facts_is_logged(claim: WorkClaim, passed: bool, said: str) -> None:
     told = Story().planned().answer(f"{RUN}/1/execute/1", role="execute", task="01-01", commands=("ls", DONE))
@@ -173,3 +172,19 @@ def test_tasks_are_logged_in_the_order_they_were_carried_out() -> None:
     log = log_of(told.executed("01-02", "c1", then="execute").executed("01-01", "c2"))
 
     assert log.index("## Task 01-02") < log.index("## Task 01-01")
+
+
+@pytest.mark.parametrize(
+    ("observes", "ran_it", "told_on"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_reported_command_that_a_watched_agent_never_ran_is_a_warning(
+    observes: bool, ran_it: bool, told_on: bool
+) -> None:
+    """EXEC-R1: what is reported is compared with what was seen, where anything could be seen."""
+    seen = ("cd src && make test",) if ran_it else ()
+    claim = WorkClaim(evidence=(TaskEvidence(commands_run=("make test -> ok",)),))
+    told = Story().planned().answer(f"{RUN}/1/execute/1", role="execute", commands=seen, observes=observes)
+    told.step("execute", Executed(work=work(), claim=claim), commit="c1")
+
+    found = [(f.rule, f.severity) for f in claim_differences(told.record, "01-01")]
+    assert found == ([("not-seen-to-run", "warning")] if told_on else [])
