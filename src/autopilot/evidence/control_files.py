@@ -31,6 +31,8 @@ _SECTIONS = {
 }
 _SCRIPTS = ("scripts", "jest", "mocha", "ava", "vitest", "nyc", "c8")
 _MAKEFILES = frozenset({"makefile", "gnumakefile", "justfile"})
+_STARTERS = r"(?:bash|sh|dash|zsh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php)"
+_LIKE_A_CHECK = re.compile(r"(?:^|[/_.-])(?:tests?|checks?|verif\w*|specs?|ci|lint|smoke|accept\w*)(?:[/_.-]|$)|\.sh$")
 _TARGETS = re.compile(r"(?:test|check|lint|build|compile|verify|ci)[\w.-]*")
 
 
@@ -65,9 +67,17 @@ def shadows(path: str) -> bool:
 
 
 def named_in(path: str, commands: tuple[str, ...]) -> bool:
-    """A script that a gate runs by name; tests it names are looked after as tests."""
-    spelled = re.compile(rf"(?<![\w./-])(?:\./)?{re.escape(path)}(?![\w/-])")
-    return not is_test(path) and any(spelled.search(command) for command in commands)
+    """
+    A script that a gate starts by name. Tests are looked after as tests.
+
+    A program under construction that a gate compiles or starts is none: only what looks like a check counts.
+    """
+    if is_test(path) or not _LIKE_A_CHECK.search(path):
+        return False
+    started = re.compile(
+        rf"(?:^|[;&|(!]|\b(?:then|do))\s*(?:{_STARTERS}\s+(?:-\w+\s+)*)?(?:\./)?{re.escape(path)}(?![\w/-])"
+    )
+    return any(started.search(command) for command in commands)
 
 
 def _section(name: str, text: str | None) -> str:

@@ -8,7 +8,7 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts
-from autopilot.steps.fix import failure_texts
+from autopilot.steps.fix import failure_texts, left_out_words
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 
 
@@ -35,4 +35,4 @@ def prompt(record: PhaseRecord) -> str:
 def failures(record: PhaseRecord) -> str:
     seen = record.latest(Verified)
     failing = (r for r in (*seen.checks, *seen.gates) if not r.passed)
-    return "\n\n".join((record.complaint() or "", *failure_texts(record, failing)))
+    return "\n\n".join((record.complaint() or "", *left_out_words(seen.findings), *failure_texts(record, failing)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from autopilot.domain.answers import FixClaim
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.held_out import hidden, veiled
 from autopilot.domain.phase import Task
 from autopilot.domain.progress import current_task, task_base
@@ -34,7 +34,13 @@ def failures(record: PhaseRecord) -> str:
     """Facts only: the gate's reason and the failing commands' own output; nobody's reasoning."""
     work = next(s.result.work for s in reversed(record.finished) if isinstance(s.result, Executed | Fixed))
     failing = (r for r in (*work.after, *work.gates_after) if not r.passed)
-    return "\n\n".join((record.complaint() or "", f"Gates: {gate_words(work)}", *failure_texts(record, failing)))
+    said = (record.complaint() or "", f"Gates: {gate_words(work)}", *left_out_words(work.findings))
+    return "\n\n".join((*said, *failure_texts(record, failing)))
+
+
+def left_out_words(findings: Iterable[Finding]) -> Iterator[str]:
+    """What the checks were run without: who does not know that looks for the cause in vain."""
+    return (f"{f.where}: {f.what}" for f in findings if f.rule == "control-file")
 
 
 def failure_texts(record: PhaseRecord, failing: Iterable[CommandRun]) -> Iterator[str]:

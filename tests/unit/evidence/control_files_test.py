@@ -65,6 +65,10 @@ def test_of_a_file_with_many_purposes_only_the_part_that_controls_counts(
         ("check.sh", "bash check.sh", True),
         ("check.sh", "./check.sh --all", True),
         ("check.sh", "bash scripts/check.sh", False),
+        ("scripts/ci.py", "python3 scripts/ci.py", True),
+        ("calc.py", "python3 -m py_compile calc.py", False),
+        ("main.py", "python3 main.py", False),
+        ("check.c", "cc check.c", False),
         ("tests/test_a.py", "pytest tests/test_a.py", False),
     ],
 )
