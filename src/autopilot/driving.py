@@ -169,7 +169,9 @@ class Driver:
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
             workspace=workspace,
-            facts=CommandFacts(workspace=workspace, sandbox=sandbox, limits=settings.limits),
+            facts=CommandFacts(
+                workspace=workspace, sandbox=sandbox, limits=settings.limits, commands=settings.commands
+            ),
             planning=PlanReader(),
             diagnostics=FileDiagnostics(self.home),
             processes=processes,

@@ -784,3 +784,10 @@ def test_a_commit_is_on_disk_before_it_is_announced(bench: Bench, tmp_path: Path
         input=b"again", check=True, capture_output=True,
     )  # fmt: skip
     assert "sync(" in log.read_text()
+
+
+def test_a_file_is_read_as_it_is_in_a_commit(bench: Bench) -> None:
+    moved = bench.seal({"a.txt": "b\n", "c.md": None})
+
+    assert [bench.workspace.read(c, "a.txt") for c in (bench.base, moved)] == ["a\n", "b\n"]
+    assert [bench.workspace.read(moved, path) for path in ("c.md", "src", "*.txt")] == [None, None, None]

@@ -100,6 +100,9 @@ def brief(**more: Any) -> Brief:
     return Brief(**fields)
 
 
+TREE = "t" * 40
+
+
 def ran(check: str = "01-01.1", *, passed: bool = True, command: str = DONE, **more: Any) -> CommandRun:
     fields: dict[str, Any] = {
         "check": check,
@@ -110,7 +113,7 @@ def ran(check: str = "01-01.1", *, passed: bool = True, command: str = DONE, **m
         "seconds": 0.1,
         "output": f"output of {check}",
         "output_sha256": "0" * 64,
-        "tree": "t" * 40,
+        "tree": TREE,
         "sandbox": "none",
         **more,
     }
@@ -119,7 +122,7 @@ def ran(check: str = "01-01.1", *, passed: bool = True, command: str = DONE, **m
 
 def change(base: str, commit: str) -> Change:
     files = (FileChange(path="letter.txt", status="A"),) if base != commit else ()
-    return Change(base=base, commit=commit, tree=f"tree of {commit}", files=files)
+    return Change(base=base, commit=commit, tree=TREE, files=files)
 
 
 def work(name: str = "01-01", base: str = BASE, commit: str = "c1", *, passed: bool = True, **more: Any) -> Work:
@@ -188,7 +191,7 @@ class Story:
         said = VerifyOpinion(passed=True, commands_run=(DONE,), failures=(OPINED,), failure_categories=placed)
         opinion = said if passed else None
         return self.step(
-            "verify", Verified(commit=self.record.commit, tree="t", checks=checks, opinion=opinion), verdict
+            "verify", Verified(commit=self.record.commit, tree=TREE, checks=checks, opinion=opinion), verdict
         )
 
     def judged(self, first: Any = "proceed", second: Any = "proceed", verdict: Verdict | None = None) -> "Story":

@@ -1,6 +1,6 @@
 """A step's tools without the world: facts by the commands that hold, agents by what they are to answer."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -8,12 +8,12 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, PhaseType, Plan
-from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
+from autopilot.domain.protocols import Answered, Canary, Part, Question, Tools, Variant, Worked, Workspace
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
 from autopilot.journal.clock import TickingClock
 from autopilot.planning.plan_problems import PlanReader
-from support.records import SPEC, change, ran
+from support.records import SPEC, TREE, change, ran
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -35,6 +35,18 @@ class SaidFacts:
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
 
+    def again(self, commit: str, command: str) -> CommandRun:
+        return ran("test", passed=command in self.holding, command=command)
+
+    def canary(self, commit: str, command: str) -> Canary | None:
+        return None
+
+    def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
+        return Variant(commit=change.commit)
+
+    def recall(self, runs: Iterable[CommandRun]) -> None:
+        """Every command holds or fails as it was told to."""
+
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.orphans)
 
@@ -45,7 +57,7 @@ class SaidFacts:
         return self.inside
 
     def tree(self, commit: str) -> str:
-        return f"tree of {commit}"
+        return TREE
 
 
 @dataclass(slots=True)

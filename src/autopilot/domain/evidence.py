@@ -5,6 +5,7 @@ A fact is something Autopilot ran, read or measured itself; every pass needs fac
 reviewer and can only hold back. A claim is what an agent says of its own work; it never lets anything pass.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from autopilot.domain.value import Value
@@ -30,8 +31,34 @@ class Claim(Value, frozen=True, kw_only=True):
     issues_detected: tuple[str, ...] = ()
 
 
+Severity = Literal["blocker", "warning", "info"]
+NAMES_SHOWN = 5
+
+
+class Counts(Fact, frozen=True, kw_only=True):
+    """How many tests a run passed and failed, skipped ones left out, and which failed. None: it did not say."""
+
+    passed: int | None = None
+    failed: int | None = None
+    failing: tuple[str, ...] = ()
+
+    @property
+    def executed(self) -> int | None:
+        return None if self.passed is None else self.passed + (self.failed or 0)
+
+    def __str__(self) -> str:
+        """`{passed}/{total} tests`, and the first few that fail; empty when nothing could be read."""
+        said = "" if self.passed is None else f"{self.passed}/{self.executed} tests"
+        names = f"failing: {', '.join(self.failing[:NAMES_SHOWN])}" if self.failing else ""
+        return "; ".join(part for part in (said, names) if part)
+
+
 class CommandRun(Fact, frozen=True, kw_only=True):
-    """A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start."""
+    """
+    A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start.
+
+    `laid` is a hash of the files laid over the tree, `tests` what a test command said of its tests.
+    """
 
     check: str
     what: str
@@ -43,6 +70,8 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     output_sha256: str
     tree: str
     sandbox: str
+    laid: str = ""
+    tests: Counts | None = None
 
     @property
     def confined(self) -> bool:
@@ -72,11 +101,16 @@ class Finding(Fact, frozen=True, kw_only=True):
     rule: str
     where: str
     what: str
-    severity: Literal["blocker", "warning", "info"] = "blocker"
+    severity: Severity = "blocker"
 
 
 class Work(Fact, frozen=True, kw_only=True):
-    """The facts of one attempt at a task: criteria and gates on the tree before and after it, and the change."""
+    """
+    The facts of one attempt at a task: criteria and gates on the tree before and after it, and the change.
+
+    `judged` is the tree the runs after it are about: the change's own, but for what was left out of it. `extra` are the
+    runs behind some findings: old tests on the new code, sources put back, a second try.
+    """
 
     task: str
     change: Change
@@ -85,6 +119,17 @@ class Work(Fact, frozen=True, kw_only=True):
     gates_before: tuple[CommandRun, ...] = ()
     gates_after: tuple[CommandRun, ...] = ()
     findings: tuple[Finding, ...] = ()
+    extra: tuple[CommandRun, ...] = ()
+    judged: str = ""
+
+    @property
+    def on_its_tree(self) -> bool:
+        return all_about(self.judged or self.change.tree, (*self.after, *self.gates_after))
+
+
+def all_about(tree: str, runs: Iterable[CommandRun]) -> bool:
+    """Whether every run was made on the tree, none of them cut off and passed all the same."""
+    return all(run.tree == tree and not (run.passed and run.exit_code is None) for run in runs)
 
 
 class Usage(Value, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred"]
 PhaseType = Literal["ui", "protocol", "data", "mixed"]
 TaskType = Literal["auto", "checkpoint:human-verify", "checkpoint:human-action", "checkpoint:decision"]
 Complexity = Literal["simple", "medium", "complex"]
+Kind = Literal["feature", "refactor", "docs"]
 
 
 _TEST_SPEC = re.compile(r"\btests/task-[\w.-]+\.sh\b")
@@ -77,10 +78,16 @@ class Phase(Value, frozen=True, kw_only=True):
     type: PhaseType = "mixed"
     description: str = ""
     line: int = 0
+    kind: Kind = "feature"
 
 
 class Task(Value, frozen=True, kw_only=True):
-    """One commit's worth of work."""
+    """
+    One commit's worth of work.
+
+    `changes_tests` are the tests (paths or patterns) whose expectation it changes on purpose, with the reason beside
+    them; without a reason they count for nothing.
+    """
 
     id: str
     title: str
@@ -94,6 +101,9 @@ class Task(Value, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     line: int = 0
+    changes_tests: tuple[str, ...] = ()
+    changes_tests_reason: str = ""
+    kind: Kind = "feature"
 
 
 class TaskTest(Value, frozen=True, kw_only=True):

@@ -1,14 +1,26 @@
 """How far a pass has come: what its entries say about tasks, fixes, debug rounds and re-plans. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autopilot.domain.events import StepFinished
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.phase import Task
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned, Rated
+from autopilot.domain.results import (
+    Debugged,
+    Executed,
+    Fixed,
+    MiniVerified,
+    PlanChecked,
+    Planned,
+    Rated,
+    Triaged,
+    Verified,
+)
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
+
+PROSE = (".md", ".rst", ".adoc", ".txt")
 
 
 def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
@@ -140,6 +152,20 @@ def next_stop(record: PhaseRecord, after: str) -> str:
     return "execute" if any(task.id not in tried for task in auto_tasks(record)) else "verify"
 
 
+def exempt(record: PhaseRecord, task: Task, change: Change) -> bool:
+    """
+    Whether the work need not make a criterion hold that failed before.
+
+    Roadmap, config or the accepted plan call it a refactoring, which the tests must guard, or documentation, which
+    then must be all it touches.
+    """
+    phase = record.phase
+    kinds = (task.kind, phase.kind, record.start.settings.honesty.kinds.get(phase.id, "feature"))
+    if "refactor" in kinds:
+        return record.start.settings.commands.test is not None
+    return "docs" in kinds and all(file.path.lower().endswith(PROSE) for file in change.files)
+
+
 def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
     """
     Tasks of which nothing shows that they were done: no criterion failed before the task and passes now.
@@ -157,11 +183,38 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
         task.id
         for task in auto_tasks(record)
         if task.id not in first_tries
-        or not any(not run.passed and run.command in holds for run in first_tries[task.id].before)
+        or not (
+            any(not run.passed and run.command in holds for run in first_tries[task.id].before)
+            or exempt(record, task, first_tries[task.id].change)
+        )
     )
+
+
+def command_runs(record: PhaseRecord) -> Iterator[CommandRun]:
+    """Every command of ours that the record tells of, in the order in which it was run."""
+    for step in record.finished:
+        match step.result:
+            case Triaged(checks=checks):
+                yield from checks
+            case Executed(work=work) | Fixed(work=work) | Debugged(work=work):
+                yield from (*work.before, *work.gates_before, *work.after, *work.gates_after, *work.extra)
+            case Verified() as seen:
+                yield from (*seen.checks, *seen.gates, *seen.extra)
+            case _:
+                pass
 
 
 def new_failures(before: Sequence[CommandRun], after: Sequence[CommandRun]) -> tuple[CommandRun, ...]:
     """Gates that fail now and did not fail before: an old failure does not block, a new one does."""
-    failed_before = {run.check for run in before if not run.passed}
-    return tuple(run for run in after if not run.passed and run.check not in failed_before)
+    failed_before = {run.check: run for run in before if not run.passed}
+    failing = (run for run in after if not run.passed)
+    return tuple(run for run in failing if run.check not in failed_before or worse(failed_before[run.check], run))
+
+
+def worse(before: CommandRun, after: CommandRun) -> bool:
+    """Of two red runs of a test command: the later one fails in tests that did not fail, or no longer says in which."""
+    if before.tests is None or after.tests is None:
+        return False
+    if before.tests.failing:
+        return not after.tests.failing or bool(set(after.tests.failing) - set(before.tests.failing))
+    return before.tests.executed == 0 and bool(after.tests.failing)

@@ -1,6 +1,6 @@
 """What a step may touch, and what adapters must be. Real and scripted versions live in their own packages."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -152,6 +152,10 @@ class Workspace(Protocol):
 
     def change(self, base: str, commit: str) -> Change: ...
 
+    def read(self, commit: str, path: str) -> str | None:
+        """The text of a file in the commit; None when there is no such regular file."""
+        ...
+
     def tree(self, commit: str) -> str:
         """The git tree of the commit without `.planning` and `.autopilot`: what a fact is about."""
         ...
@@ -211,6 +215,27 @@ class Diagnostics(Protocol):
         ...
 
 
+Part = Literal["control", "tests", "sources"]
+
+
+class Variant(Value, frozen=True, kw_only=True):
+    """A commit beside the work: `paths` are in it as they were before. Without any it is the work itself."""
+
+    commit: str
+    paths: tuple[str, ...] = ()
+
+
+class Canary(Value, frozen=True, kw_only=True):
+    """
+    A run beside a test that must fail: it passes when the command went red.
+
+    `direct`: the command itself names the test runner, so nothing of the project stands between the two.
+    """
+
+    run: CommandRun
+    direct: bool
+
+
 class FactMaker(Protocol):
     """Runs commands on disposable checkouts and writes down what happened."""
 
@@ -219,6 +244,26 @@ class FactMaker(Protocol):
         ...
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
+
+    def again(self, commit: str, command: str) -> CommandRun:
+        """The test gate once more, whatever it said before; from now on a pass is what it said."""
+        ...
+
+    def canary(self, commit: str, command: str) -> Canary | None:
+        """None when no test can be written for the command."""
+        ...
+
+    def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
+        """
+        The change's commit with its control files, tests or sources as they were at its base.
+
+        What `kept` names, by path or pattern, stays as the change left it.
+        """
+        ...
+
+    def recall(self, runs: Iterable[CommandRun]) -> None:
+        """Facts made earlier in this run, as the journal has them: those that passed are not made again."""
+        ...
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         """Those of the paths that no other file of the commit mentions by name."""

@@ -15,9 +15,12 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work, all_about
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
+
+# Ends the name of a check that was run as it was before the work.
+OLD = ".old"
 
 
 class Preflighted(Tagged, frozen=True, kw_only=True):
@@ -114,7 +117,8 @@ class Verified(Tagged, frozen=True, kw_only=True):
     Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
 
     `observed` counts the commands we saw the verifier run; None where it cannot be watched. `content` is what was wrong
-    with the changed files by the phase's type, `handlers` what a user touches in the change.
+    with the changed files by the phase's type, `handlers` what a user touches in the change. `findings` is what our own
+    looks at the whole phase brought up, `extra` the runs behind them, `judged` the tree that checks and gates ran on.
     """
 
     commit: str
@@ -129,11 +133,20 @@ class Verified(Tagged, frozen=True, kw_only=True):
     issues: tuple[str, ...] = ()
     content: tuple[Finding, ...] = ()
     handlers: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    extra: tuple[CommandRun, ...] = ()
+    judged: str = ""
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """What of the changed files' content keeps the phase from passing."""
-        return tuple(finding for finding in self.content if finding.severity == "blocker")
+        """What our own looks at the phase found that keeps it from passing."""
+        return tuple(finding for finding in (*self.content, *self.findings) if finding.severity == "blocker")
+
+    @property
+    def on_its_tree(self) -> bool:
+        """An old check runs on a tree of its own: the work's, with the check as it was."""
+        own = (run for run in self.checks if not run.check.endswith(OLD))
+        return all_about(self.judged or self.tree, (*own, *self.gates))
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

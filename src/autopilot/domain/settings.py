@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
 
 SandboxChoice = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
@@ -37,6 +38,19 @@ class Limits(Value, frozen=True, kw_only=True):
     min_verification_seconds: float = 120
 
 
+class Honesty(Value, frozen=True, kw_only=True):
+    """
+    How closely the work is watched.
+
+    `control_files` are patterns of files that may change what a check does, `kinds` says by phase id which phases are
+    no features. A share of the user's criteria is held out from those who do the work.
+    """
+
+    held_out_share: float = 0.25
+    control_files: tuple[str, ...] = ()
+    kinds: dict[str, Kind] = {}
+
+
 class Settings(Value, frozen=True, kw_only=True):
     agent: str
     reviewer: str | None = None
@@ -50,3 +64,4 @@ class Settings(Value, frozen=True, kw_only=True):
     confine_agents: bool = True
     trust_repository_config: bool = False
     agent_folders: tuple[str, ...] = ()
+    honesty: Honesty = Honesty()

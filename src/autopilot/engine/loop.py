@@ -16,6 +16,7 @@ from autopilot.domain.events import (
     RunFinished,
 )
 from autopilot.domain.phase import padded
+from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
@@ -61,6 +62,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
 def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord, Finish]:
     """Run one pass to its end, from wherever its journal left off."""
     record = streams.phase(brief)
+    hands.facts.recall(command_runs(record))
     while True:
         move = next_move(record)
         if isinstance(move, Finish):

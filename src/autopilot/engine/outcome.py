@@ -153,9 +153,9 @@ def noticed(record: PhaseRecord) -> Iterator[str]:
     for run in (*seen.checks, *seen.gates) if seen else ():
         if broken := violation(run):
             yield f"sandbox_violation: `{run.command}` {broken}"
-    for finding in seen.content if seen else ():
+    for finding in (*seen.content, *seen.findings) if seen else ():
         if finding.severity == "warning":
-            yield f"{finding.where}: {finding.what}"
+            yield f"{finding.rule}: {finding.where}: {finding.what}"
 
 
 def digests(record: PhaseRecord) -> dict[str, StepDigest]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from autopilot.domain.agent import Role
+from autopilot.domain.held_out import veiled
 from autopilot.domain.record import PhaseRecord
 from autopilot.pipeline import artifacts
 
@@ -14,6 +15,8 @@ REPORTS = frozenset(
 SHOWN_REPORTS: dict[Role, frozenset[str]] = {"judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"})}
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
 LEARN: frozenset[Role] = frozenset({"plan", "execute"})
+# Who does the work is not shown the checks that are held out, in no file.
+WORKS: frozenset[Role] = frozenset({"execute", "debug"})
 LEARNINGS = ".planning/LEARNINGS.md"
 MAY_WRITE: dict[Role, tuple[str, ...]] = {"research": ("RESEARCH.md",), "plan": ("PLAN.md", "tests/")}
 
@@ -32,7 +35,7 @@ def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str], learni
         ours[LEARNINGS] = learnings
     shown = SHOWN_REPORTS.get(role, frozenset())
     return {
-        path: text
+        path: veiled(record, text) if role in WORKS else text
         for path, text in (dict(snapshot) | ours).items()
         if not _report(path) or (path.startswith(folder) and path.removeprefix(folder) in shown)
     }

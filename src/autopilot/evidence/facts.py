@@ -5,45 +5,127 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autopilot.domain.evidence import Change, CommandRun, Finding
+import msgspec
+
+from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
 from autopilot.domain.phase import Criterion, PhaseType
-from autopilot.domain.protocols import Ran, Sandbox, Workspace
+from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence import content, references
+from autopilot.domain.test_counts import counts_in
+from autopilot.evidence import content, junit, planting, references
+from autopilot.evidence.variants import Variants
 
 OUTPUT_KEPT = 2000
+# A run that printed more is remembered for its own check only.
+SHARED_OUTPUT = 200_000
+USAGE_ERROR = 4
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
+    """`counted`: it is a test command, whose tests are counted."""
+
     criterion: Criterion
     seconds: float
+    counted: bool = False
+
+    @property
+    def command(self) -> str:
+        assert self.criterion.command is not None
+        return self.criterion.command
+
+    @property
+    def key(self) -> str:
+        return f"{self.criterion.id}\0{self.command}\0{self.criterion.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a command runs: a checkout of the tree, and a hash of what is laid over it."""
+
+    folder: str
+    tree: str
+    laid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """What a command did, before anybody asks whether that is what was wanted."""
+
+    ran: Ran
+    limit: float
+    tests: Counts | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class CommandFacts:
-    """Implements `FactMaker`. The same command on the same tree is run once; each fact names the tree it is about."""
+    """
+    Implements `FactMaker`. The same command on the same tree is run once; each fact names the tree it is about.
+
+    `commands` are the project's gates: a criterion that is one of them is run as the gate is, and once for both.
+    """
 
     workspace: Workspace
     sandbox: Sandbox
     limits: Limits
-    _made: dict[tuple[str, str, str], CommandRun] = field(default_factory=dict)
+    commands: Commands = field(default_factory=Commands)
+    _made: dict[Key, CommandRun] = field(default_factory=dict)
+    _done: dict[Key, _Done] = field(default_factory=dict)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
-        wanted = (
-            _Check(criterion=c, seconds=self.limits.command_seconds)
-            for c in criteria
-            if c.command and not c.behavioural
+        gates = {command for _, command in self.commands.configured()}
+        runnable = [c for c in criteria if c.command and not c.behavioural]
+        own = tuple(
+            _Check(criterion=c, seconds=self.limits.command_seconds) for c in runnable if c.command not in gates
         )
-        return self._run(commit, tuple(wanted), files)
+        as_gates = tuple(self._gate(c) for c in runnable if c.command in gates)
+        made = iter((*self._run(commit, own, files), *self._run(commit, as_gates, {})))
+        by_key = {c.key: next(made) for c in (*own, *as_gates)}
+        return tuple(by_key[_Check(criterion=c, seconds=0).key] for c in runnable)
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         wanted = (
-            _Check(criterion=Criterion(id=name, text=f"{name} gate", command=command), seconds=self.limits.gate_seconds)
+            self._gate(Criterion(id=name, text=f"{name} gate", command=command))
             for name, command in commands.configured()
         )
         return self._run(commit, tuple(wanted), {})
+
+    def again(self, commit: str, command: str) -> CommandRun:
+        gate = self._gate(Criterion(id="test", text="test gate", command=command))
+        key = (self.workspace.tree(commit), _digest({}), gate.command)
+        first = self._done.pop(key, None)
+        kept = self._made.pop((*key[:2], gate.key), None)
+        (run,) = self._run(commit, (gate,), {})
+        if not run.passed and first is not None and kept is not None:
+            self._done[key], self._made[*key[:2], gate.key] = first, kept
+        return run
+
+    def canary(self, commit: str, command: str) -> Canary | None:
+        with self.workspace.checkout(commit, {}) as folder:
+            bird = planting.planted(folder, command)
+            if bird is None:
+                return None
+            what = f"a failing test, put in as {bird.path}, turns the test command red"
+            check = self._gate(Criterion(id="canary", text=what, command=command))
+            place = _Place(folder=folder, tree=self.workspace.tree(commit), laid=_digest({bird.path: bird.text}))
+            key = (place.tree, place.laid, command)
+            done = self._done.get(key) or self._do(check, place)
+            self._done[key] = done
+        run = self._fact(check, done, place)
+        red = run.exit_code not in {0, None}
+        return Canary(run=msgspec.structs.replace(run, passed=red), direct=bird.direct)
+
+    def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
+        gates = tuple(command for _, command in self.commands.configured())
+        return Variants(workspace=self.workspace, commands=gates).make(part, change, kept)
+
+    def recall(self, runs: Iterable[CommandRun]) -> None:
+        for run in runs:
+            if run.passed and run.laid and run.sandbox == self.sandbox.label and run.check != "canary":
+                self._made.setdefault((run.tree, run.laid, f"{run.check}\0{run.command}\0{run.what}"), run)
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         with self.workspace.checkout(commit, {}) as folder:
@@ -70,43 +152,67 @@ class CommandFacts:
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)
 
+    def _gate(self, criterion: Criterion) -> _Check:
+        counted = criterion.id == "test" or criterion.command == self.commands.test
+        return _Check(criterion=criterion, seconds=self.limits.gate_seconds, counted=counted)
+
     def _run(self, commit: str, checks: tuple[_Check, ...], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
         if not checks:
             return ()
         tree, laid = self.workspace.tree(commit), _digest(files)
-        missing = [c for c in checks if (tree, laid, _key(c.criterion)) not in self._made]
-        if missing:
+        missing = [c for c in checks if (tree, laid, c.key) not in self._made]
+        known = [c for c in missing if self._known(c, (tree, laid, c.command))]
+        for check in known:
+            self._settle(check, _Place(folder="", tree=tree, laid=laid))
+        if len(missing) > len(known):
             with self.workspace.checkout(commit, files) as folder:
                 for check in missing:
-                    run = self._one(check, folder, tree)
-                    self._made[tree, laid, _key(check.criterion)] = run
-        return tuple(self._made[tree, laid, _key(c.criterion)] for c in checks)
+                    self._settle(check, _Place(folder=folder, tree=tree, laid=laid))
+        return tuple(self._made[tree, laid, c.key] for c in checks)
 
-    def _one(self, check: _Check, folder: str, tree: str) -> CommandRun:
-        criterion = check.criterion
-        assert criterion.command is not None
-        ran = self.sandbox.run(criterion.command, folder, check.seconds)
-        output = _text(ran)
+    def _known(self, check: _Check, key: Key) -> bool:
+        """Run already for another check, and not cut off before this one's time was up."""
+        done = self._done.get(key)
+        return done is not None and (done.ran.exit_code is not None or done.limit >= check.seconds)
+
+    def _settle(self, check: _Check, place: _Place) -> None:
+        key = (place.tree, place.laid, check.command)
+        done = self._done[key] if self._known(check, key) else self._do(check, place)
+        if len(done.ran.stdout) + len(done.ran.stderr) <= SHARED_OUTPUT:
+            self._done[key] = done
+        self._made[place.tree, place.laid, check.key] = self._fact(check, done, place)
+
+    def _do(self, check: _Check, place: _Place) -> _Done:
+        report = junit.report_path(check.command, place.folder) if check.counted else None
+        command = junit.reporting(check.command, report) if report else check.command
+        ran = self.sandbox.run(command, place.folder, check.seconds)
+        if report and ran.exit_code == USAGE_ERROR and "junitxml" in _text(ran):
+            # The project has switched that part of pytest off.
+            ran = self.sandbox.run(check.command, place.folder, check.seconds)
+        reported = junit.read_report(report) if report else None
+        tests = (reported or counts_in(_text(ran))) if check.counted else None
+        return _Done(ran=ran, limit=check.seconds, tests=tests)
+
+    def _fact(self, check: _Check, done: _Done, place: _Place) -> CommandRun:
+        criterion, ran, output = check.criterion, done.ran, _text(done.ran)
         return CommandRun(
             check=criterion.id,
             what=criterion.text,
-            command=criterion.command,
+            command=check.command,
             exit_code=ran.exit_code,
             passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
             output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
-            tree=tree,
+            tree=place.tree,
             sandbox=self.sandbox.label,
+            laid=place.laid,
+            tests=done.tests,
         )
 
 
 def _text(ran: Ran) -> str:
     return (ran.stdout + ran.stderr).decode("utf-8", "replace")
-
-
-def _key(criterion: Criterion) -> str:
-    return f"{criterion.id}\0{criterion.command}\0{criterion.expect}"
 
 
 def _digest(files: Mapping[str, str]) -> str:

@@ -1,9 +1,10 @@
 """Did the task's work hold up to the commands Autopilot ran? The same table serves a first try and a fix."""
 
 import re
+from collections.abc import Iterable
 
-from autopilot.domain.evidence import CommandRun, Work
-from autopilot.domain.progress import diff_growing, fixes_of, new_failures, next_stop, since_plan
+from autopilot.domain.evidence import CommandRun, Finding, Work
+from autopilot.domain.progress import diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.verdict import Advance, Retry, Verdict
@@ -14,7 +15,11 @@ NONE_FAILED = re.compile(r"(?:0+(?:\s*/\s*\d+)?|none|n/a|-|\[\])?", re.IGNORECAS
 
 
 class TaskFacts(Facts, frozen=True, kw_only=True):
-    """`must_change`: the plan was made in this run, so the work must change something that shows."""
+    """
+    `must_change`: the plan was made in this run, so the work must change something that shows.
+
+    `exempt`: a refactoring or documentation, declared as such, in which no criterion need begin to hold.
+    """
 
     checks: int
     failing: tuple[str, ...]
@@ -27,6 +32,7 @@ class TaskFacts(Facts, frozen=True, kw_only=True):
     limit: int
     next_stop: str
     growing: bool = False
+    exempt: bool = False
 
 
 class TaskClaims(Claims, frozen=True, kw_only=True):
@@ -40,10 +46,10 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
     assert isinstance(result, Executed | Fixed)
     work, plan = result.work, record.plan
     facts = TaskFacts(
-        checks=len(work.after),
+        checks=len(work.after) if work.on_its_tree else 0,
         failing=tuple(described(run) for run in work.after if not run.passed),
         broken_gates=tuple(described(run) for run in new_failures(work.gates_before, work.gates_after)),
-        findings=tuple(f"{f.where}: {f.what}" for f in work.findings if f.severity == "blocker"),
+        findings=blockers(work.findings),
         changed=bool(work.change.files),
         proves_something=proves(work, record),
         must_change=record.brief.cycle == 0 and not (plan and plan.existed_before),
@@ -51,8 +57,13 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         limit=record.start.settings.limits.task_fixes,
         next_stop=next_stop(record, after=work.task),
         growing=diff_growing(record, work.task),
+        exempt=any(exempt(record, task, work.change) for task in record.tasks if task.id == work.task),
     )
     return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
+
+
+def blockers(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(f"{f.where}: {f.what}" for f in findings if f.severity == "blocker")
 
 
 def described(run: CommandRun) -> str:
@@ -80,7 +91,7 @@ def trouble(f: TaskFacts) -> tuple[str, ...]:
     """Everything that keeps the work from counting; empty when the facts are clean."""
     idle = ("nothing was changed",) if f.must_change and not f.changed else ()
     unchecked = ("nothing was checked",) if not f.checks else ()
-    vacuous = f.must_change and f.changed and not f.failing and not f.proves_something
+    vacuous = f.must_change and f.changed and not f.failing and not f.proves_something and not f.exempt
     hollow = ("no criterion that failed before passes now",) if vacuous else ()
     return (*f.findings, *f.failing, *f.broken_gates, *idle, *unchecked, *hollow)
 

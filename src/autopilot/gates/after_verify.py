@@ -7,7 +7,7 @@ from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.gates.after_task import described
+from autopilot.gates.after_task import blockers, described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 TWO_MINUTES = 120
@@ -47,12 +47,9 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
     return VerifyFacts(
         checks=len(seen.checks),
-        failing=(
-            *(described(run) for run in (*seen.checks, *broken) if not run.passed),
-            *(f"{finding.where}: {finding.what}" for finding in seen.broken),
-        ),
+        failing=(*(described(run) for run in (*seen.checks, *broken) if not run.passed), *blockers(seen.broken)),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
-        fresh=seen.commit == record.commit,
+        fresh=seen.commit == record.commit and seen.on_its_tree,
         person_only=person_only(record),
         reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
         debugs=debugs(record),

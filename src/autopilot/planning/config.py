@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.settings import Commands
+from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.value import Value
+from autopilot.planning.kinds import work_kind
 
 COMMANDS = ("compile", "lint", "test", "build")
 _MODELS = {"quality": "opus", "balanced": "sonnet", "speed": "haiku"}
@@ -49,6 +50,7 @@ class Config(Value, frozen=True, kw_only=True):
     ui_source_dir: str | None = None
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
+    honesty: Honesty = Honesty()
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -68,6 +70,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     given = frozenset(name for name in COMMANDS if name in commands)
     profile = data.get("model_profile")
     limits, notes = _limits(data)
+    honesty, doubts = _honesty(_section(data, "honesty"))
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -83,7 +86,8 @@ def read(text: str | bytes | None, path: str) -> Config:
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
-        notes=notes,
+        honesty=honesty,
+        notes=(*notes, *doubts),
         raw=data,
     )
 
@@ -123,6 +127,21 @@ def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]
         else:
             limits[name] = value
     return limits, tuple(notes)
+
+
+def _honesty(section: Mapping[str, Any]) -> tuple[Honesty, tuple[str, ...]]:
+    """A share outside 0 to 1 is told and left at its default, as is a kind nobody knows."""
+    share, notes = section.get("held_out_share", Honesty().held_out_share), []
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        notes.append(f"honesty.held_out_share is {share!r}, not a number from 0 to 1: the default is used")
+        share = Honesty().held_out_share
+    kinds = {}
+    for phase, said in _section(section, "kinds").items():
+        kinds[phase] = work_kind(said) if isinstance(said, str) else "feature"
+        if kinds[phase] == "feature" and said != "feature":
+            notes.append(f"honesty.kinds.{phase} is {said!r}, neither refactor nor docs: it counts as a feature")
+    control = _texts(section.get("control_files"))
+    return Honesty(held_out_share=float(share), control_files=control, kinds=kinds), tuple(notes)
 
 
 def _dependencies(workspace: Mapping[str, Any]) -> tuple[str, ...] | None:

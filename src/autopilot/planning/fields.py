@@ -18,7 +18,7 @@ _NEEDS = ("depends on", "dependencies", "depends", "blocked by")
 _REQUIREMENTS = ("requirements", "requirement", "covers")
 _KNOWN = {
     *_CRITERIA, *_GOALS, *_NEEDS, *_REQUIREMENTS, "milestone goal", "plans", "plan", "status", "notes", "context",
-    "research", "mode", "ui hint", "wave",
+    "research", "mode", "ui hint", "wave", "kind",
 }  # fmt: skip
 
 _BOLD_LABEL = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)(?P<label>[^*_\n]{2,60}?)(?:\*\*|__)(?P<rest>.*)$")
@@ -48,6 +48,7 @@ class Fields:
     criteria: tuple[Numbered, ...] = ()
     status: str | None = None
     status_line: int = 0
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def read(section: Sequence[Numbered]) -> Fields:
         criteria=_criteria(blocks),
         status=state.text() if state else None,
         status_line=state.line if state else 0,
+        kind=blocks["kind"].text() if "kind" in blocks else "",
     )
 
 

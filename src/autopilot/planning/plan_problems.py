@@ -203,6 +203,12 @@ def _missized(task: Task, _: _Subject) -> Iterator[Finding]:
         yield Finding(rule="PLAN-03", where=task.id, what=what, severity="info")
 
 
+def _unreasoned(task: Task, _: _Subject) -> Iterator[Finding]:
+    if task.changes_tests and not task.changes_tests_reason.strip():
+        what = f"Task {task.id} changes tests without saying why: write `path -- reason`."
+        yield Finding(rule="changes-tests", where=task.id, what=what)
+
+
 def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
     for path in task.files:
         if leaves_project(path):
@@ -264,5 +270,6 @@ TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _unfollowed,
     _unsized,
     _missized,
+    _unreasoned,
     _astray,
 )

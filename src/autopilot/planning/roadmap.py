@@ -10,6 +10,7 @@ from autopilot.planning.collect import Found, collect
 from autopilot.planning.criteria import criterion
 from autopilot.planning.dependencies import Known
 from autopilot.planning.graph import dependency_notes
+from autopilot.planning.kinds import work_kind
 from autopilot.planning.markdown import Document
 from autopilot.planning.mentions import Mention
 
@@ -75,6 +76,7 @@ def _phase(draft: _Draft, known: Known) -> Phase:
         ),
         description=description,
         line=draft.best.line,
+        kind=work_kind(draft.fields.kind),
     )
 
 

@@ -11,6 +11,7 @@ from autopilot.planning import fields, markdown
 from autopilot.planning.criteria import criterion
 from autopilot.planning.dependencies import without_parentheses
 from autopilot.planning.fields import Numbered
+from autopilot.planning.kinds import work_kind
 
 _TAGS = {
     "name": "title", "title": "title", "file": "files", "files": "files", "action": "action", "verify": "verify",
@@ -18,7 +19,7 @@ _TAGS = {
     "requirements": "requirements", "how-to-verify": "done", "what-built": "action", "decision": "action",
     "behavior": "behaviour", "implementation": "action",
     "read_first": "reading", "resume-signal": "signal", "options": "options",
-    "context": "context",
+    "context": "context", "changes_tests": "changes_tests", "kind": "kind",
 }  # fmt: skip
 _LABELS = {
     "file": "files", "files": "files", "files modified": "files", "files to modify": "files",
@@ -27,9 +28,10 @@ _LABELS = {
     "success criteria": "criteria", "done": "done", "done when": "done", "depends on": "needs",
     "dependencies": "needs", "requirements": "requirements", "requirement": "requirements",
     "complexity": "complexity", "title": "title", "wave": "wave", "type": "type", "description": "action",
+    "changes tests": "changes_tests", "changes_tests": "changes_tests", "kind": "kind",
 }  # fmt: skip
 _CHILD = re.compile(rf"[ \t]*<(?P<tag>{'|'.join(_TAGS)})(?=[\s>])[^>]*>", re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z ]{1,30})(?P<rest>[:*(].*)$")
+_LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z_ ]{1,30})(?P<rest>[:*(].*)$")
 _LEAD = r"Task\s+[\w.-]+(?:\s*:|\s+--?(?=\s)|\s*[\u2014\u2013])\s*"
 _HEADING = re.compile(rf"\s*#{{2,5}}\s*{_LEAD}(?P<name>\S.*)$", re.IGNORECASE)
 _TITLE_LEAD = re.compile(rf"\s*{_LEAD}(?=\S)", re.IGNORECASE)
@@ -96,6 +98,9 @@ def task(block: Block, task_id: str, wave: int, requirements: tuple[str, ...]) -
         depends_on=_needs(given.get("depends_on") or given.get("depends") or parts.text("needs")),
         requirements=own or requirements,
         line=block.line,
+        changes_tests=tuple(dict.fromkeys(_files(parts.text("changes_tests")))),
+        changes_tests_reason="; ".join(_reasons(parts.text("changes_tests"))),
+        kind=work_kind(given.get("kind") or parts.text("kind")),
     )
 
 
@@ -212,6 +217,14 @@ def _files(text: str) -> Iterator[str]:
         path = quoted[1].strip() if quoted else (bare.split() or [""])[0]
         if path and path.lower() not in {"none", "n/a", "tbd", "-"}:
             yield path
+
+
+def _reasons(text: str) -> Iterator[str]:
+    """What stands behind the paths: `tests/test_a.py -- the price now includes tax`."""
+    for line in text.split("\n"):
+        note = _FILE_NOTE.search(line)
+        if note and (reason := note[0].strip(" \t-\u2014\u2013")):
+            yield reason
 
 
 def _needs(text: str) -> tuple[str, ...]:

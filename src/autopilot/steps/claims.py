@@ -1,6 +1,6 @@
 """Where an agent's account of its work and the facts part ways (EXEC-R1). Told in the log; decides nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autopilot.domain.answers import WorkClaim
 from autopilot.domain.events import AgentAnswered
@@ -14,7 +14,7 @@ SHORTEST_SHA = 7
 
 def claim_differences(record: PhaseRecord, task: str) -> tuple[Finding, ...]:
     """What was said of each try at the task and is not so."""
-    found: list[str] = []
+    found, not_seen = list[str](), list[str]()
     for step in since_plan(record):
         result = step.result
         if not isinstance(result, Executed | Fixed) or result.work.task != task:
@@ -24,8 +24,12 @@ def claim_differences(record: PhaseRecord, task: str) -> tuple[Finding, ...]:
             found += _commits(result.claim.commits, result.work)
         else:
             found += _work_claims(result.claim, result.work)
-            found += _commands(result.claim, _observed(record, step.step, step.n))
-    return tuple(Finding(rule="claim-differs", where=task, what=what, severity="info") for what in dict.fromkeys(found))
+            claimed = (command for evidence in result.claim.evidence for command in evidence.commands_run)
+            not_seen += unseen(claimed, _observed(record, step.step, step.n))
+    return (
+        *(Finding(rule="claim-differs", where=task, what=w, severity="info") for w in dict.fromkeys(found)),
+        *(Finding(rule="not-seen-to-run", where=task, what=w, severity="warning") for w in dict.fromkeys(not_seen)),
+    )
 
 
 def _work_claims(claim: WorkClaim, work: Work) -> Iterator[str]:
@@ -56,15 +60,18 @@ def _commits(claimed: tuple[str, ...], work: Work) -> Iterator[str]:
             yield f"names the commit {sha[:40]}, which is not part of the work"
 
 
-def _observed(record: PhaseRecord, step: str, n: int) -> tuple[str, ...]:
+def _observed(record: PhaseRecord, step: str, n: int) -> tuple[str, ...] | None:
+    """What the step's agent was seen running; None unless every call of it was watched."""
     call = f"{record.start.run}/{record.phase.id}/{step}/{n}"
-    calls = (e.event for e in record.entries if isinstance(e.event, AgentAnswered))
-    return tuple(command for a in calls if a.call in {call, f"{call}.2"} for command in a.commands)
+    events = (e.event for e in record.entries if isinstance(e.event, AgentAnswered))
+    calls = [event for event in events if event.call in {call, f"{call}.2"}]
+    if not calls or not all(event.observes for event in calls):
+        return None
+    return tuple(command for event in calls for command in event.commands)
 
 
-def _commands(claim: WorkClaim, observed: tuple[str, ...]) -> Iterator[str]:
-    """Only where the agent's commands could be watched at all."""
-    claimed = (command for evidence in claim.evidence for command in evidence.commands_run)
+def unseen(claimed: Iterable[str], observed: tuple[str, ...] | None) -> Iterator[str]:
+    """Reported commands that were not among those seen; nothing where nobody could watch."""
     for command in dict.fromkeys(c.partition("->")[0].strip(" `") for c in claimed):
-        if observed and command and not any(command in ran for ran in observed):
+        if observed is not None and command and not any(command in ran for ran in observed):
             yield f"says it ran `{command}`, which was not seen to run"

@@ -1,13 +1,14 @@
 """Have a debugger mend the phase as a whole, from what verification found."""
 
 from autopilot.domain.answers import FixClaim
+from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
 from autopilot.domain.progress import debugs
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts
-from autopilot.steps.fix import OUTPUT_SHOWN
+from autopilot.steps.fix import failure_texts, left_out_words
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
 
 
@@ -21,17 +22,17 @@ def run(record: PhaseRecord, tools: Tools) -> Debugged:
 
 
 def prompt(record: PhaseRecord) -> str:
-    return render(
+    text = render(
         "debug",
         heading=heading(record),
         criteria=criteria_lines(all_criteria(record)),
         failures=failures(record),
         dir=record.brief.dir,
     )
+    return veiled(record, text)
 
 
 def failures(record: PhaseRecord) -> str:
     seen = record.latest(Verified)
     failing = (r for r in (*seen.checks, *seen.gates) if not r.passed)
-    shown = [f"$ {r.command}\n{r.output[-OUTPUT_SHOWN:]}" for r in failing]
-    return "\n\n".join((record.complaint() or "", *shown))
+    return "\n\n".join((record.complaint() or "", *left_out_words(seen.findings), *failure_texts(record, failing)))

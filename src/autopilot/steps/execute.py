@@ -3,6 +3,7 @@
 from autopilot.domain.answers import WorkClaim
 from autopilot.domain.batch import batch_of, batched, claim_for, share
 from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
 from autopilot.domain.progress import auto_tasks, task_states, waiting_task
 from autopilot.domain.protocols import Question, Tools
@@ -54,7 +55,7 @@ def message(record: PhaseRecord, task: Task) -> str:
 
 
 def prompt(record: PhaseRecord, task: Task, primed: Primed | None = None) -> str:
-    return render(
+    text = render(
         "execute",
         heading=heading(record),
         task=task_lines(task),
@@ -62,16 +63,18 @@ def prompt(record: PhaseRecord, task: Task, primed: Primed | None = None) -> str
         priming=primed_lines(primed),
         dir=record.brief.dir,
     )
+    return veiled(record, text)
 
 
 def batch_prompt(record: PhaseRecord, primed: Primed | None = None) -> str:
-    return render(
+    text = render(
         "execute_batch",
         heading=heading(record),
         tasks="\n\n".join(task_lines(task) for task in auto_tasks(record)),
         priming=primed_lines(primed),
         dir=record.brief.dir,
     )
+    return veiled(record, text)
 
 
 def previous(record: PhaseRecord) -> str:

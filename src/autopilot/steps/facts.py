@@ -4,21 +4,31 @@ from autopilot.domain.evidence import Change, Finding, Work
 from autopilot.domain.phase import Task
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
+from autopilot.steps.allowances import between, changed_tests, judged, left_out
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.gate_facts import gate_facts
+from autopilot.steps.spot_check import spot_check
 from autopilot.steps.wiring import noticed
 
 
 def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, findings: tuple[Finding, ...]) -> Work:
-    commands = record.start.settings.commands
     plan = record.plan or record.brief.plan
     files = frozen_tests(record, plan)
     runnable = tuple(c for c in task.criteria if c.command)
-    return Work(
+    start, end = judged(record, tools, change.base), judged(record, tools, change.commit)
+    seen = between(tools, change, start.commit, end.commit)
+    before = tools.facts.check(start.commit, runnable, files)
+    after = tools.facts.check(end.commit, runnable, files)
+    gates = gate_facts(tools, record.start.settings.commands, seen, changed_tests(record, task))
+    work = Work(
         task=task.id,
         change=change,
-        before=tools.facts.check(change.base, runnable, files),
-        after=tools.facts.check(change.commit, runnable, files),
-        gates_before=tools.facts.gates(change.base, commands),
-        gates_after=tools.facts.gates(change.commit, commands),
-        findings=(*findings, *noticed(task, change, tools, plan)),
+        before=before,
+        after=after,
+        gates_before=gates.before,
+        gates_after=gates.after,
+        findings=(*findings, *noticed(task, change, tools, plan), *left_out(end), *gates.findings),
+        extra=gates.extra,
+        judged=tools.facts.tree(end.commit),
     )
+    return spot_check(tools, task, work, seen, files)

@@ -3,7 +3,7 @@
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.progress import new_failures
 from autopilot.domain.settings import Commands
-from autopilot.steps.test_counts import counts_in
+from autopilot.domain.test_counts import counts_in
 
 ALWAYS_TOLD = ("compile", "lint", "test")
 
@@ -49,5 +49,5 @@ def baseline_words(work: Work) -> str:
 
 def _told(run: CommandRun) -> str:
     ended = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
-    counts = str(counts_in(run.output)) if run.check == "test" else ""
+    counts = str(run.tests or counts_in(run.output)) if run.check == "test" else ""
     return f"{'PASS' if run.passed else 'FAIL'} -- `{run.command}` ({ended}{f', {counts}' if counts else ''})"

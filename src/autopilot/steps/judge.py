@@ -8,6 +8,7 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.steps import contamination
+from autopilot.steps.allowances import exceptions
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.twins import twin, written_at
 
@@ -35,6 +36,7 @@ def prompt(record: PhaseRecord) -> str:
         dir=record.brief.dir,
         base=record.brief.base,
         touch=TOUCH if record.phase.type in TRACED else "",
+        exceptions=exceptions(record),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -9,6 +9,7 @@ from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import OLD
 from autopilot.steps.frozen import frozen_tests
 
 _RUNNERS = r"(?:bash|sh|dash|zsh|ksh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php|deno\s+run|bun(?:\s+run)?)"
@@ -41,4 +42,4 @@ def scripts(command: str) -> Iterator[str]:
 
 def _as_it_was(criterion: Criterion) -> Criterion:
     what = f"{criterion.text} (with the check as it was before the work)"
-    return msgspec.structs.replace(criterion, id=f"{criterion.id}.old", text=what)
+    return msgspec.structs.replace(criterion, id=f"{criterion.id}{OLD}", text=what)

@@ -54,6 +54,7 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
             map(content_line, seen.content), f"nothing found in the changed files of this {record.phase.type} phase"
         ),
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
+        "Findings": bullets((f"{f.severity} {f.rule}: {f.where}: {f.what}" for f in seen.findings), ""),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
     }

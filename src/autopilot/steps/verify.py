@@ -6,13 +6,19 @@ import msgspec
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
+from autopilot.domain.evidence import Finding
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
+from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
+from autopilot.steps.canary import canary
+from autopilot.steps.claims import unseen
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.spot_check import hollow_tasks
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.typed import content_findings, handlers
 from autopilot.steps.verification_paper import verification_paper
@@ -20,26 +26,41 @@ from autopilot.steps.wiring import orphans
 
 
 def run(record: PhaseRecord, tools: Tools) -> Verified:
-    commands = record.start.settings.commands
     runnable = tuple(c for c in all_criteria(record) if c.command)
     runnable += spec_criteria(record, runnable)
-    change = tools.workspace.change(record.brief.base, record.commit)
-    checks = tools.facts.check(record.commit, runnable, frozen_tests(record, record.plan))
+    whole = tools.workspace.change(record.brief.base, record.commit)
+    tree = judged(record, tools, record.commit)
+    change = between(tools, whole, record.brief.base, tree.commit)
+    checks = tools.facts.check(tree.commit, runnable, frozen_tests(record, record.plan))
     checks += old_checks(record, tools, change, runnable)
-    old = tuple(r.check for r in tools.facts.gates(record.brief.base, commands) if not r.passed)
-    gates = tools.facts.gates(record.commit, commands)
+    gates = gate_facts(tools, record.start.settings.commands, change, changed_tests(record))
     found = Verified(
         commit=record.commit,
         tree=tools.workspace.tree(record.commit),
         checks=checks,
-        gates=gates,
-        old_failures=old,
-        orphans=orphans(change, tools, record.plan),
-        content=content_findings(record, tools, change, gates),
+        gates=gates.after,
+        old_failures=tuple(run.check for run in gates.after if not run.passed and run not in gates.new),
+        orphans=orphans(whole, tools, record.plan),
+        content=content_findings(record, tools, change, gates.after),
         handlers=handlers(record, tools, change),
+        findings=(*left_out(tree), *gates.findings),
+        extra=gates.extra,
+        judged=tools.facts.tree(tree.commit),
     )
-    hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
-    return reviewed(found, record, tools) if hold and not found.broken else found
+    if holds(found):
+        sung = canary(tools, change, gates)
+        hollow = hollow_tasks(record, tools, change, found)
+        found = msgspec.structs.replace(
+            found, findings=(*found.findings, *sung.findings, *hollow), extra=(*found.extra, *sung.runs)
+        )
+    return reviewed(found, record, tools) if holds(found) else found
+
+
+def holds(found: Verified) -> bool:
+    """Whether the facts are worth a verifier's time."""
+    gates = all(run.passed or run.check in found.old_failures for run in found.gates)
+    checks = bool(found.checks) and all(run.passed for run in found.checks)
+    return checks and gates and not found.broken
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
@@ -47,8 +68,11 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     watched = partial(contamination.objections, "verify")
     question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
+    only_said = unseen(answered.value.commands_run, answered.observed)
+    doubts = (Finding(rule="not-seen-to-run", where="verifier", what=w, severity="warning") for w in only_said)
     return msgspec.structs.replace(
         found,
+        findings=(*found.findings, *doubts),
         opinion=answered.value,
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),
@@ -65,6 +89,7 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        exceptions=exceptions(record),
         triage=triage_evidence(record),
         traces=tracing(record, seen) if seen else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",

@@ -165,6 +165,9 @@ class GitWorkspace:
     def change(self, base: str, commit: str) -> Change:
         return self._store.change(base, commit)
 
+    def read(self, commit: str, path: str) -> str | None:
+        return self._store.read(commit, path)
+
     def diff(self, base: str, commit: str) -> str:
         return self._store.diff(base, commit)
 

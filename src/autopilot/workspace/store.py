@@ -135,6 +135,13 @@ class Store:
                 body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
         return object_id("tree", body, like=commit)
 
+    def read(self, commit: str, path: str) -> str | None:
+        """The text of a regular file of the commit."""
+        listed = self.git.out("ls-tree", "-z", commit, "--", f":(literal){path}")
+        if not listed.startswith(b"100"):
+            return None
+        return self.git.out("cat-file", "blob", listed.split()[2].decode()).decode("utf-8", "replace")
+
     def diff(self, base: str, commit: str) -> str:
         words = ("diff-tree", "-r", "-p", *READ_ONLY_DIFF, base, commit)
         out = self.git.run(*words).stdout

@@ -3,9 +3,13 @@
 import pytest
 
 from autopilot.domain.answers import TaskOpinion
+from autopilot.domain.evidence import Change, CommandRun, Counts, FileChange
+from autopilot.domain.phase import Kind
 from autopilot.domain.progress import (
+    command_runs,
     current_task,
     debugs_left,
+    exempt,
     failed_tasks,
     fixes_of,
     new_failures,
@@ -19,8 +23,9 @@ from autopilot.domain.progress import (
     waiting_task,
 )
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, PlanChecked, Planned
+from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.verdict import Advance, Retry
-from support.records import BASE, DONE, Story, brief, plan, ran, started, task, work
+from support.records import BASE, DONE, Story, brief, phase, plan, ran, started, task, work
 
 AGAIN = Retry(step="fix", because="x")
 ASIDE = Advance(to="execute", because="task FAILED: x")
@@ -137,3 +142,65 @@ def test_only_a_gate_that_did_not_fail_before_is_newly_broken() -> None:
 
 def test_limits_come_from_the_settings() -> None:
     assert debugs_left(Story(brief(), started(debug_attempts=1)).record) == 1
+
+
+def red_run(*failing: str, executed: int | None = 3) -> CommandRun:
+    counts = Counts(passed=None if executed is None else executed - len(failing), failed=len(failing), failing=failing)
+    return ran("test", passed=False, tests=counts)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        (red_run("a"), red_run("a"), False),
+        (red_run("a", "b"), red_run("a"), False),
+        (red_run("a"), red_run("b"), True),
+        (red_run("a"), red_run("a", "b"), True),
+        (red_run("a"), red_run(executed=None), True),
+        (red_run(executed=0), red_run("a"), True),
+        (red_run(executed=None), red_run("a"), False),
+        (ran("test", passed=False), red_run("a"), False),
+    ],
+    ids=[
+        "the same",
+        "one less",
+        "another",
+        "one more",
+        "no longer told",
+        "there were none",
+        "not told",
+        "never counted",
+    ],
+)
+def test_under_a_gate_that_was_red_a_new_failure_is_known_by_its_name(
+    before: CommandRun, after: CommandRun, new: bool
+) -> None:
+    assert bool(new_failures((before,), (after,))) == new
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "path", "excused"),
+    [
+        ("refactor", "make t", "a.py", True),
+        ("refactor", None, "a.py", False),
+        ("docs", None, "README.md", True),
+        ("docs", None, "a.py", False),
+        ("feature", "make t", "README.md", False),
+    ],
+)
+@pytest.mark.parametrize("by", ["task", "phase", "config"])
+def test_only_declared_work_of_its_kind_needs_no_proof(
+    by: str, kind: Kind, test: str | None, path: str, excused: bool
+) -> None:
+    given = phase(kind=kind) if by == "phase" else phase()
+    honesty = Honesty(kinds={"1": kind} if by == "config" else {})
+    record = Story(brief(phase=given), started(commands=Commands(test=test), honesty=honesty)).record
+    change = Change(base=BASE, commit="c1", tree="t", files=(FileChange(path=path, status="M"),))
+
+    assert exempt(record, task(kind=kind if by == "task" else "feature"), change) == excused
+
+
+def test_every_command_of_a_record_is_recalled() -> None:
+    record = Story().planned().executed().verified().record
+
+    assert [run.check for run in command_runs(record)] == ["SC-1", "01-01.1", "01-01.1", "SC-1"]

@@ -154,5 +154,5 @@ def test_sbox_03_what_left_its_bounds_or_is_odd_in_the_files_is_told_but_fails_n
 
     assert outcome_of(told.record, DONE).issues == (
         "sandbox_violation: `curl https://example.org` reaches into the network",
-        "a.md:2: names `b.md`, which is not there",
+        "PTV-01: a.md:2: names `b.md`, which is not there",
     )

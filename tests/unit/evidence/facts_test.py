@@ -158,3 +158,44 @@ def test_ptv_02_only_what_the_change_itself_broke_blocks(bench: Bench) -> None:
     found = facts_of(bench, Counting()).content(change, "data", frozenset())
 
     assert {(f.where, f.severity) for f in found} == {("old.json", "warning"), ("new.json", "blocker")}
+
+
+def test_a_criterion_that_is_a_gate_is_run_once_for_both(bench: Bench) -> None:
+    sandbox = Counting()
+    facts = facts_of(bench, sandbox)
+    facts.commands = Commands(test="cat a.txt")
+
+    (run,) = facts.check(bench.base, [LOOK], {".planning/x.sh": "true\n"})
+    (gate,) = facts.gates(bench.base, facts.commands)
+
+    assert (run.check, gate.check, run.output) == ("c1", "test", gate.output)
+    assert sandbox.ran == [("cat a.txt", Limits().gate_seconds)]
+
+
+def test_a_second_run_counts_when_it_passes(bench: Bench, tmp_path: Path) -> None:
+    """The command fails the first time it is run, and never again."""
+    mark, facts = tmp_path / "mark", facts_of(bench, Counting())
+    command = f"test -e {mark} || {{ touch {mark}; false; }}"
+    (first,) = facts.gates(bench.base, Commands(test=command))
+    second = facts.again(bench.base, command)
+
+    assert (first.passed, second.passed) == (False, True)
+    assert facts.gates(bench.base, Commands(test=command)) == (second,)
+
+
+def test_a_second_run_that_fails_too_changes_nothing(bench: Bench) -> None:
+    facts = facts_of(bench, Counting())
+    (first,) = facts.gates(bench.base, Commands(test="false"))
+
+    assert not facts.again(bench.base, "false").passed
+    assert facts.gates(bench.base, Commands(test="false"))[0] is first
+
+
+def test_what_passed_before_a_resume_is_not_run_again_and_what_failed_is(bench: Bench) -> None:
+    earlier = facts_of(bench, Counting()).check(bench.base, [LOOK, criterion("c2", "false")], {})
+    sandbox = Counting()
+    facts = facts_of(bench, sandbox)
+    facts.recall(earlier)
+
+    assert facts.check(bench.base, [LOOK, criterion("c2", "false")], {})[0] is earlier[0]
+    assert [command for command, _ in sandbox.ran] == ["false"]

@@ -12,7 +12,7 @@ from autopilot.domain.verdict import Advance, AskHuman, Retry
 from autopilot.engine.decide import Finish
 from autopilot.engine.outcome import outcome_of
 from autopilot.gates import after_plan_check, after_rate, after_verify
-from support.records import DONE, Story, plan, ran, task
+from support.records import DONE, TREE, Story, plan, ran, task
 
 PERSON = task("01-02", type="checkpoint:human-verify")
 PAYMENT = Deferral(
@@ -33,7 +33,7 @@ def told(seen: VerifyOpinion, made: Plan, times: int = 1) -> Story:
         story.executed()
     for _ in range(times):
         checks = (ran("SC-1"), ran("01-01.1"))
-        story.step("verify", Verified(commit=story.record.commit, tree="t", checks=checks, opinion=seen))
+        story.step("verify", Verified(commit=story.record.commit, tree=TREE, checks=checks, opinion=seen))
     return story
 
 

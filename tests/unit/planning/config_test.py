@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.settings import Commands
+from autopilot.domain.settings import Commands, Honesty
 from autopilot.planning import config, detect
 from autopilot.planning.config import Config
 
@@ -147,3 +147,20 @@ def test_the_users_dependency_folders_win_over_the_detected_ones(text: str, expe
     detected = detect.detect({"package.json": "{}"})
 
     assert detect.dependencies(config.read(text, "config.json"), detected) == expected
+
+
+def test_how_closely_the_work_is_watched_can_be_set_and_nonsense_is_told() -> None:
+    given = {"held_out_share": 0.5, "control_files": ["conftest.py", "ci/*"], "kinds": {"3": "refactor", "4": "fun"}}
+    made = read(honesty=given)
+
+    assert made.honesty == Honesty(
+        held_out_share=0.5, control_files=("conftest.py", "ci/*"), kinds={"3": "refactor", "4": "feature"}
+    )
+    assert made.notes == ("honesty.kinds.4 is 'fun', neither refactor nor docs: it counts as a feature",)
+
+
+@pytest.mark.parametrize("share", [2, -0.1, True, "much"])
+def test_a_share_that_is_none_is_told_and_the_default_used(share: object) -> None:
+    made = read(honesty={"held_out_share": share})
+
+    assert (made.honesty, len(made.notes)) == (Honesty(), 1)

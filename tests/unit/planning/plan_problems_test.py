@@ -60,6 +60,7 @@ def test_a_good_plan_has_no_problems() -> None:
             "blocker",
         ),
         (changed(complexity=None), "PCHK-08", "warning"),
+        (changed(changes_tests=("tests/test_a.py",)), "changes-tests", "blocker"),
         (changed(action="Implement the cart."), "PROM-02", "blocker"),
         (changed(files=("/etc/passwd",)), "PCHK-02", "blocker"),
         (changed(files=("src/../../x",)), "PCHK-02", "blocker"),

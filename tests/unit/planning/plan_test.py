@@ -198,3 +198,25 @@ def test_the_hash_is_over_the_text_and_every_test_in_a_fixed_order() -> None:
 def test_tasks_are_counted_by_type() -> None:
     assert plan.counts(read(AUTOPILOT)) == "1 auto tasks, 1 checkpoint:human-verify tasks"
     assert plan.counts(None) == "0 auto tasks, 0 checkpoint:human-verify tasks"
+
+
+def test_a_task_may_declare_the_tests_it_changes_with_a_reason() -> None:
+    lines = "**Changes tests:**\n- `tests/test_a.py` -- prices include tax\n- tests/old/*.py -- the format is new\n"
+    (made,) = read(f'# Plan: Phase 3 -- X\n<task id="03-01">\n{lines}**Kind:** refactor\n</task>\n').tasks
+
+    assert made.changes_tests == ("tests/test_a.py", "tests/old/*.py")
+    assert made.changes_tests_reason == "prices include tax; the format is new"
+    assert made.kind == "refactor"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ('kind="docs"', "docs"),
+        ('kind="refactor"', "refactor"),
+        ("", "feature"),
+        ('kind="refactor and more"', "feature"),
+    ],
+)
+def test_a_kind_is_the_word_itself_or_a_feature(said: str, kind: str) -> None:
+    assert read(f'# Plan: Phase 3 -- X\n<task id="03-01" {said}>\n</task>\n').tasks[0].kind == kind

@@ -381,3 +381,8 @@ def test_a_sub_heading_that_speaks_of_a_phase_does_not_end_its_section() -> None
     text = "### Phase 1: A\n#### Phase 1 results\n**Goal**: g\n### Phase 2 B\n"
 
     assert [(p.id, p.goal) for p in read(text).phases] == [("1", "g"), ("2", "")]
+
+
+def test_a_phase_may_say_that_it_is_a_refactoring() -> None:
+    assert section("**Goal**: Tidy up\n**Kind**: refactor").kind == "refactor"
+    assert section("**Goal**: Build").kind == "feature"

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from autopilot.domain.answers import FixClaim, TaskEvidence, WorkClaim
-from autopilot.domain.evidence import Finding
+from autopilot.domain.evidence import Counts, Finding
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.settings import Commands
+from autopilot.domain.test_counts import counts_in
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.steps import fix
 from autopilot.steps.claims import claim_differences
 from autopilot.steps.execution_log import artifacts
-from autopilot.steps.test_counts import Counts, counts_in
 from support.records import DONE, RUN, Story, plan, ran, started, task, whole, work
 
 GAVE_UP = Advance(to="verify", because="task FAILED: x")
@@ -60,14 +60,23 @@ def test_a_test_gate_is_told_with_its_counts() -> None:
 @pytest.mark.parametrize(
     ("output", "counts"),
     [
-        ("12 passing (3s)\n1 failing\n", Counts(12, 1)),
-        ("Test Suites: 1 failed, 1 total\nTests:       2 failed, 5 passed, 7 total\n", Counts(5, 2)),
-        ("test result: ok. 5 passed; 0 failed; 0 ignored\n", Counts(5, 0)),
-        ("--- FAIL: TestLetter (0.00s)\nFAIL\n", Counts(None, None, ("TestLetter",))),
-        ("3 failed\n", Counts(0, 3)),
+        ("12 passing (3s)\n1 failing\n", Counts(passed=12, failed=1)),
+        ("Test Suites: 1 failed, 1 total\nTests:       2 failed, 5 passed, 7 total\n", Counts(passed=5, failed=2)),
+        ("test result: ok. 5 passed; 0 failed; 0 ignored\n", Counts(passed=5, failed=0)),
+        ("--- FAIL: TestLetter (0.00s)\nFAIL\n", Counts(failing=("TestLetter",))),
+        ("3 failed\n", Counts(passed=0, failed=3)),
+        (
+            "ERROR: test_a (t.T.test_a)\nRan 5 tests in 0.1s\n\nFAILED (errors=1, skipped=1)\n",
+            Counts(passed=3, failed=1, failing=("test_a (t.T.test_a)",)),
+        ),
+        ("not ok 2 - adds\n# pass 4\n# fail 1\n", Counts(passed=4, failed=1, failing=("adds",))),
+        (
+            "test a::b ... FAILED\ntest result: FAILED. 1 passed; 1 failed\ntest result: ok. 2 passed; 0 failed\n",
+            Counts(passed=3, failed=1, failing=("a::b",)),
+        ),
         ("all good", Counts()),
     ],
-    ids=["mocha", "jest", "cargo", "go", "only failures", "nothing to read"],
+    ids=["mocha", "jest", "cargo", "go", "only failures", "unittest", "node", "suites", "nothing to read"],
 )
 def test_tests_are_counted_as_far_as_the_output_tells(output: str, counts: Counts) -> None:
     assert counts_in(output) == counts
@@ -129,9 +138,8 @@ def test_findings_are_listed() -> None:
         (WorkClaim(tasks_completed="1/1"), False, f"says it is done, but `{DONE}` exited 1"),
         (WorkClaim(evidence=(TaskEvidence(criteria_met=("01-01.1",)),)), False, "says the criterion is met, but"),
         (WorkClaim(commit_shas=("abcdef1234",)), True, "names the commit abcdef1234, which is not part of the work"),
-        (WorkClaim(evidence=(TaskEvidence(commands_run=("make test -> ok",)),)), True, "says it ran `make test`"),
     ],
-    ids=["completed", "criterion met", "commit", "command"],
+    ids=["completed", "criterion met", "commit"],
 )
 def test_exec_r1_a_claim_that_differs_from_the_facts_is_logged(claim: WorkClaim, passed: bool, said: str) -> None:
     told = Story().planned().answer(f"{RUN}/1/execute/1", role="execute", task="01-01", commands=("ls", DONE))
@@ -172,3 +180,19 @@ def test_tasks_are_logged_in_the_order_they_were_carried_out() -> None:
     log = log_of(told.executed("01-02", "c1", then="execute").executed("01-01", "c2"))
 
     assert log.index("## Task 01-02") < log.index("## Task 01-01")
+
+
+@pytest.mark.parametrize(
+    ("observes", "ran_it", "told_on"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_reported_command_that_a_watched_agent_never_ran_is_a_warning(
+    observes: bool, ran_it: bool, told_on: bool
+) -> None:
+    """EXEC-R1: what is reported is compared with what was seen, where anything could be seen."""
+    seen = ("cd src && make test",) if ran_it else ()
+    claim = WorkClaim(evidence=(TaskEvidence(commands_run=("make test -> ok",)),))
+    told = Story().planned().answer(f"{RUN}/1/execute/1", role="execute", commands=seen, observes=observes)
+    told.step("execute", Executed(work=work(), claim=claim), commit="c1")
+
+    found = [(f.rule, f.severity) for f in claim_differences(told.record, "01-01")]
+    assert found == ([("not-seen-to-run", "warning")] if told_on else [])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autopilot.domain.answers import FixClaim, PlanClaim, ResearchClaim, VerifyOpinion, WorkClaim
-from autopilot.domain.evidence import Claim
+from autopilot.domain.evidence import Claim, Finding
 from autopilot.domain.phase import Expectation
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Primed, Triaged, Verified
@@ -215,3 +215,11 @@ def test_the_user_s_criteria_come_first_and_each_command_once() -> None:
 
     names = [c.id for c in all_criteria(Story().planned(made).record)]
     assert names == ["SC-1", "01-01.2", "01-01.3"]
+
+
+def test_who_mends_is_told_what_the_checks_were_run_without() -> None:
+    left_out = Finding(rule="control-file", where="conftest.py", what="controls the checks", severity="warning")
+    told = Story().planned()
+    told.step("execute", Executed(work=work(passed=False, findings=(left_out,))), Retry(step="fix", because="x"), "c1")
+
+    assert "conftest.py: controls the checks" in fix.prompt(told.record, told.record.tasks[0])

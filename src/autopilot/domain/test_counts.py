@@ -1,0 +1,46 @@
+"""How many tests passed and failed, and which, read from what a test run printed, as far as that can be told."""
+
+import re
+
+from autopilot.domain.evidence import Counts
+
+_PASSED = re.compile(r"(\d+) (?:tests? )?(?:passed|passing)\b|^(?:#|\u2139) pass (\d+)$", re.IGNORECASE | re.MULTILINE)
+_FAILED = re.compile(r"(\d+) (?:tests? )?(?:failed|failing)\b|^(?:#|\u2139) fail (\d+)$", re.IGNORECASE | re.MULTILINE)
+_FAILING = re.compile(
+    r"^\s*(?:---\s*)?(?:FAIL(?:ED)?:?|ERROR:)[ \t]+(?!\()(\S+(?: \([A-Za-z_][\w.]*\)$)?)"
+    r"|^test (\S+) \.\.\. FAILED$"
+    r"|^(?:not ok \d+ - |\u2716 )(.+?)(?: \([\d.]+ms\))?$",
+    re.MULTILINE,
+)
+# unittest: `Ran 3 tests in 0.1s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
+_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+_ENDED = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
+_RUST = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
+
+
+def counts_in(output: str) -> Counts:
+    """The last numbers count: many runners print their summary of files before that of tests."""
+    failing = tuple(dict.fromkeys(next(filter(None, found)) for found in _FAILING.findall(output)))
+    if suites := _RUST.findall(output):
+        passed, failed = (sum(int(suite[n]) for suite in suites) for n in (0, 1))
+        return Counts(passed=passed, failed=failed, failing=failing)
+    if ran := _RAN.findall(output):
+        return _unittest(int(ran[-1]), output, failing)
+    passes, failures = _numbers(_PASSED, output), _numbers(_FAILED, output)
+    known = bool(passes or failures)
+    return Counts(
+        passed=passes[-1] if passes else (0 if known else None),
+        failed=failures[-1] if failures else (0 if known else None),
+        failing=failing,
+    )
+
+
+def _unittest(ran: int, output: str, failing: tuple[str, ...]) -> Counts:
+    ended = _ENDED.findall(output)
+    numbers = dict(re.findall(r"(\w+)=(\d+)", ended[-1])) if ended else {}
+    failed, skipped = int(numbers.get("failures", 0)) + int(numbers.get("errors", 0)), int(numbers.get("skipped", 0))
+    return Counts(passed=max(ran - failed - skipped, 0), failed=failed, failing=failing)
+
+
+def _numbers(pattern: re.Pattern[str], output: str) -> list[int]:
+    return [int(next(filter(None, found))) for found in pattern.findall(output)]

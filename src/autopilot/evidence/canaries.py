@@ -1,0 +1,162 @@
+"""A test that must fail, in the form the project's own test command picks up. Pure."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+STEM = "autopilot_canary"
+PYTHON = (
+    "import unittest\n\n\nclass AutopilotCanary(unittest.TestCase):\n    def test_autopilot_canary(self):\n"
+    '        self.fail("the canary of Autopilot: this test must fail")\n'
+)
+SCRIPT = 'throw new Error("the canary of Autopilot: this test must fail");\n'
+GO = (
+    'package {package}\n\nimport "testing"\n\nfunc TestAutopilotCanary(t *testing.T) {{\n'
+    '\tt.Fatal("the canary of Autopilot: this test must fail")\n}}\n'
+)
+RUST = '#[test]\nfn autopilot_canary() {\n    panic!("the canary of Autopilot: this test must fail");\n}\n'
+BATS = '@test "the canary of Autopilot: this test must fail" {\n  false\n}\n'
+SHELL = "#!/bin/sh\necho 'the canary of Autopilot: this test must fail' >&2\nexit 1\n"
+RUBY = 'raise "the canary of Autopilot: this test must fail"\n'
+
+_PICKS = re.compile(
+    r"\s(?:-k|-m|-t|-g|-run|--run|--grep|--filter|--testNamePattern|--test-name-pattern)[\s=]"
+    r"|\bunittest\s+(?:-\w+\s+)*(?!discover\b)[A-Za-z]"
+)
+
+Read = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bird:
+    """A file to write. `direct`: the command itself names the runner that finds it."""
+
+    path: str
+    text: str
+    direct: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """`runner` in a command, or a file that matches `tests` in the project, calls for this form."""
+
+    runner: re.Pattern[str]
+    tests: re.Pattern[str]
+    make: Callable[[str, str, Read], tuple[str, str] | None]
+    otherwise: str = ""
+
+
+def canary(command: str, files: Sequence[str], read: Read) -> Bird | None:
+    """
+    The canary for a command in a project with those files; None when no form is known.
+
+    It lies beside a test that is there and is named like it, so that what finds the one finds the other.
+    """
+    direct = next((form for form in _FORMS if form.runner.search(command)), None)
+    for form in (direct,) if direct else sorted(_FORMS, key=lambda form: not _spoken_of(form, command, files)):
+        beside = _model(form, command, files) or (_first(form, command, files) if direct else "")
+        made = form.make(beside, command, read) if beside else None
+        if made and made[0] not in files:
+            return Bird(path=made[0], text=made[1], direct=direct is not None and not _narrowed(command, files))
+    return None
+
+
+def _model(form: _Form, command: str, files: Sequence[str]) -> str:
+    """The test to lie beside: one the command points at, or the one nearest to the top."""
+    found = sorted((f for f in files if form.tests.search(f)), key=lambda f: (f.count("/"), f))
+    pointed = [f for f in found if any(f.startswith(f"{folder}/") for folder in _folders(command, files))]
+    return next(iter(pointed or found), "")
+
+
+def _spoken_of(form: _Form, command: str, files: Sequence[str]) -> bool:
+    """The command mentions the ending of such tests: `for t in tests/*.sh`."""
+    suffix = PurePosixPath(_model(form, command, files)).suffix
+    return bool(suffix) and f"{suffix} " in f"{command} ".replace(";", " ")
+
+
+def _first(form: _Form, command: str, files: Sequence[str]) -> str:
+    """Where the runner looks first when there is no test yet."""
+    folder = next((folder for folder in _folders(command, files) if form.otherwise), "")
+    return f"{folder}/{form.otherwise}" if folder else form.otherwise
+
+
+def _folders(command: str, files: Sequence[str]) -> list[str]:
+    words = [word.strip("'\"").removeprefix("./").rstrip("/.") for word in command.split()]
+    return [word for word in words if word and any(f.startswith(f"{word}/") for f in files)]
+
+
+def _narrowed(command: str, files: Sequence[str]) -> bool:
+    """The command names single files or picks tests by name, so that it rightly does not see another one."""
+    bare = re.sub(r"\bpython[\d.]*\s+(?:-\w\s+)*-m\s", "", command)
+    words = {word.partition("::")[0].removeprefix("./") for word in bare.split()}
+    return bool(words & set(files)) or _PICKS.search(bare) is not None
+
+
+def _beside(model: str, name: str) -> str:
+    folder = str(PurePosixPath(model).parent)
+    return name if folder == "." else f"{folder}/{name}"
+
+
+def _python(model: str, command: str, read: Read) -> tuple[str, str]:  # noqa: ARG001 - the signature of every form
+    late = model.endswith(("_test.py", "_tests.py"))
+    suffix = re.search(r"_tests?\.py$", model)
+    return _beside(model, f"{STEM}{suffix[0]}" if late and suffix else f"test_{STEM}.py"), PYTHON
+
+
+def _javascript(model: str, command: str, read: Read) -> tuple[str, str]:  # noqa: ARG001 - as above
+    """By the same ending as the model: `.spec.ts` is found where `.test.js` is not."""
+    ending = re.search(r"[.-](?:test|spec|cy)\.[cm]?[jt]sx?$", model)
+    suffix = PurePosixPath(model).suffix
+    return _beside(model, f"autopilot-canary{ending[0] if ending else f'.test{suffix}'}"), SCRIPT
+
+
+def _go(model: str, command: str, read: Read) -> tuple[str, str] | None:  # noqa: ARG001 - as above
+    package = re.search(r"^package\s+(\w+)", read(model), re.MULTILINE)
+    return (_beside(model, f"{STEM}_test.go"), GO.format(package=package[1])) if package else None
+
+
+def _rust(model: str, command: str, read: Read) -> tuple[str, str] | None:  # noqa: ARG001 - as above
+    """Beside a test of its own file, or in `tests` of the crate."""
+    if not model.endswith("Cargo.toml"):
+        return _beside(model, f"{STEM}.rs"), RUST
+    return (_beside(model, f"tests/{STEM}.rs"), RUST) if "[package]" in read(model) else None
+
+
+def _named_like(name: str, text: str) -> Callable[[str, str, Read], tuple[str, str]]:
+    return lambda model, _command, _read: (_beside(model, name), text)
+
+
+def _shell(model: str, command: str, read: Read) -> tuple[str, str]:  # noqa: ARG001 - as above
+    early = PurePosixPath(model).name.startswith("test")
+    return _beside(model, f"test_{STEM}.sh" if early else f"{STEM}_test.sh"), SHELL
+
+
+_FORMS = (
+    _Form(
+        runner=re.compile(r"\b(?:pytest|py\.test|unittest)\b"),
+        tests=re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_tests?)\.py$"),
+        make=_python,
+        otherwise="test_none.py",
+    ),
+    _Form(
+        runner=re.compile(r"\bnode\s+(?:\S+\s+)*--test\b|\b(?:jest|vitest|mocha|ava)\b|\b(?:bun|deno)\s+test\b"),
+        tests=re.compile(r"[.-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:tests?|__tests__)/[^/]+\.[cm]?[jt]sx?$"),
+        make=_javascript,
+    ),
+    _Form(runner=re.compile(r"\bgo\s+test\b"), tests=re.compile(r"\.go$"), make=_go),
+    _Form(
+        runner=re.compile(r"\bcargo\s+(?:\S+\s+)?(?:test|nextest)\b"),
+        tests=re.compile(r"(?:^|/)tests/[^/]+\.rs$|(?:^|/)Cargo\.toml$"),
+        make=_rust,
+    ),
+    _Form(
+        runner=re.compile(r"\bbats\b"), tests=re.compile(r"\.bats$"), make=_named_like(f"{STEM}.bats", BATS)
+    ),
+    _Form(
+        runner=re.compile(r"\brspec\b"), tests=re.compile(r"_spec\.rb$"), make=_named_like(f"{STEM}_spec.rb", RUBY)
+    ),
+    _Form(
+        runner=re.compile(r"(?!)"), tests=re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.sh$"), make=_shell
+    ),
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""The project's gates before and after a change, and what the tests say beyond red and green."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import msgspec
+
+from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.progress import new_failures
+from autopilot.domain.protocols import Tools
+from autopilot.domain.settings import Commands
+from autopilot.domain.value import Value
+
+# A baseline shorter than this says nothing about how long the tests should take.
+LONG_ENOUGH_S, LEAST_SHARE = 2.0, 0.1
+
+
+class GateFacts(Value, frozen=True, kw_only=True):
+    """`extra` are runs beside the gates' own: a first try that failed, the old tests."""
+
+    before: tuple[CommandRun, ...]
+    after: tuple[CommandRun, ...]
+    findings: tuple[Finding, ...] = ()
+    extra: tuple[CommandRun, ...] = ()
+
+    @property
+    def new(self) -> tuple[CommandRun, ...]:
+        return new_failures(self.before, self.after)
+
+    def adding(self, *findings: Finding, extra: tuple[CommandRun, ...] = ()) -> "GateFacts":
+        return msgspec.structs.replace(self, findings=(*self.findings, *findings), extra=(*self.extra, *extra))
+
+
+def gate_facts(tools: Tools, commands: Commands, change: Change, declared: tuple[str, ...]) -> GateFacts:
+    """`declared` are the tests the plan says it changes."""
+    made = GateFacts(before=tools.facts.gates(change.base, commands), after=tools.facts.gates(change.commit, commands))
+    made = second_try(tools, change, made)
+    before, after = _test_run(made.before), _test_run(made.after)
+    if before is None or after is None or after in made.new:
+        return made
+    made = old_tests(tools, change, made, declared)
+    return made.adding(*fewer_tests(before, after, declared), *too_quick(before, after))
+
+
+def _test_run(runs: tuple[CommandRun, ...]) -> CommandRun | None:
+    return next((run for run in runs if run.check == "test"), None)
+
+
+def second_try(tools: Tools, change: Change, made: GateFacts) -> GateFacts:
+    """A test the change does not touch that fails once and then passes is flaky: told, and not held against it."""
+    failed = _test_run(made.new)
+    if failed is None or not perhaps_flaky(failed, change):
+        return made
+    again = tools.facts.again(change.commit, failed.command)
+    if not again.passed:
+        return made
+    assert failed.tests is not None
+    what = f"failed once and passed when run again: {', '.join(failed.tests.failing[:5])}"
+    after = tuple(again if run == failed else run for run in made.after)
+    first = msgspec.structs.replace(failed, check="test.first")
+    flaky = Finding(rule="flaky-test", where=failed.command, what=what, severity="warning")
+    return msgspec.structs.replace(made, after=after).adding(flaky, extra=(first,))
+
+
+def perhaps_flaky(run: CommandRun, change: Change) -> bool:
+    """It ended by itself, says which tests failed, and none of them lies in a file of the change."""
+    names = run.tests.failing if run.tests else ()
+    stems = {PurePosixPath(file.path).stem for file in change.files}
+    return run.exit_code is not None and bool(names) and not any(stem in name for stem in stems for name in names)
+
+
+def old_tests(tools: Tools, change: Change, made: GateFacts, declared: tuple[str, ...]) -> GateFacts:
+    """The new code under the tests as they were: a test made weaker does not hide what it used to catch."""
+    now = _test_run(made.after)
+    old = tools.facts.variant("tests", change, declared)
+    if now is None or not old.paths:
+        return made
+    (run,) = tools.facts.gates(old.commit, Commands(test=now.command))
+    kept = msgspec.structs.replace(run, check="test.old", what="test gate, with the tests as they were before")
+    if not new_failures(made.before, (run,)):
+        return made.adding(extra=(kept,))
+    named = f" ({run.tests})" if run.tests and str(run.tests) else ""
+    what = f"`{run.command}` fails on the new code with this test as it was before{named}; the plan does not declare it"
+    return made.adding(*(Finding(rule="old-tests", where=path, what=what) for path in old.paths), extra=(kept,))
+
+
+def fewer_tests(before: CommandRun, after: CommandRun, declared: tuple[str, ...]) -> Iterator[Finding]:
+    """Also when nothing is said of the tests any more: what is not known is no pass."""
+    had = before.tests.executed if before.tests else None
+    has = after.tests.executed if after.tests else None
+    if had and (has is None or has < had) and not declared:
+        what = f"{had} tests were run before the change, {'an unknown number' if has is None else has} after it"
+        yield Finding(rule="fewer-tests", where=after.command, what=what)
+
+
+def too_quick(before: CommandRun, after: CommandRun) -> Iterator[Finding]:
+    if before.passed and before.seconds >= LONG_ENOUGH_S and after.seconds < LEAST_SHARE * before.seconds:
+        what = f"took {after.seconds:.1f} s, and {before.seconds:.1f} s before the change"
+        yield Finding(rule="too-quick", where=after.command, what=what, severity="warning")

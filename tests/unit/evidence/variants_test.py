@@ -1,0 +1,63 @@
+"""The work with some of its files as they were before."""
+
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.evidence import Change
+from autopilot.domain.protocols import Part
+from autopilot.evidence.variants import Variants, named
+from support.workspaces import Bench, make_bench
+
+OLD = {
+    "calc.py": "1\n",
+    "tests/test_calc.py": "1\n",
+    "tests/test_gone.py": "1\n",
+    "check.sh": "1\n",
+    "notes.txt": "1\n",
+}
+NEW: dict[str, str | None] = {
+    "calc.py": "2\n", "tests/test_calc.py": "2\n", "tests/test_gone.py": None, "tests/test_new.py": "2\n",
+    "check.sh": "2\n", "conftest.py": "2\n", "new.py": "2\n", "notes.txt": "2\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return make_bench(tmp_path, OLD)
+
+
+def changed(bench: Bench) -> Change:
+    return bench.workspace.change(bench.base, bench.seal(NEW))
+
+
+@pytest.mark.parametrize(
+    ("part", "kept", "paths"),
+    [
+        ("control", (), {"check.sh", "conftest.py"}),
+        ("control", ("conftest.py",), {"check.sh"}),
+        ("tests", (), {"tests/test_calc.py", "tests/test_gone.py"}),
+        ("tests", ("tests/*_gone.py",), {"tests/test_calc.py"}),
+        ("tests", ("tests",), set()),
+        ("sources", (), {"calc.py", "new.py"}),
+        ("sources", ("new.py",), {"calc.py"}),
+    ],
+)
+def test_a_part_of_the_change_is_put_back(bench: Bench, part: Part, kept: tuple[str, ...], paths: set[str]) -> None:
+    change = changed(bench)
+    made = Variants(workspace=bench.workspace, commands=("bash check.sh",)).make(part, change, kept)
+    left = {f.path for f in bench.workspace.change(bench.base, made.commit).files}
+
+    assert set(made.paths) == paths
+    assert left == set(NEW) - paths
+
+
+def test_where_nothing_is_put_back_the_work_itself_is_judged(bench: Bench) -> None:
+    change = bench.workspace.change(bench.base, bench.seal({"notes.txt": "2\n"}))
+
+    assert Variants(workspace=bench.workspace).make("control", change, ()).commit == change.commit
+
+
+def test_a_folder_does_not_speak_for_the_control_files_in_it() -> None:
+    assert named("tests/conftest.py", ("tests/",), folders=True)
+    assert not named("tests/conftest.py", ("tests/",), folders=False)
