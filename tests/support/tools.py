@@ -24,6 +24,7 @@ class SaidFacts:
 
     holding: frozenset[str] = frozenset()
     orphans: frozenset[str] = frozenset()
+    tampered: tuple[Finding, ...] = ()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -36,6 +37,9 @@ class SaidFacts:
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.orphans)
+
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        return self.tampered
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"

@@ -70,6 +70,13 @@ class Phase(Value, frozen=True, kw_only=True):
     line: int = 0
 
 
+class DeclaredChange(Value, frozen=True, kw_only=True):
+    """A test file that a task must change, and why. Without a reason it excuses nothing."""
+
+    path: str
+    reason: str = ""
+
+
 class Task(Value, frozen=True, kw_only=True):
     """One commit's worth of work."""
 
@@ -85,6 +92,7 @@ class Task(Value, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     line: int = 0
+    changes_tests: tuple[DeclaredChange, ...] = ()
 
 
 class TaskTest(Value, frozen=True, kw_only=True):

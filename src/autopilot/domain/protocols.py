@@ -9,7 +9,7 @@ import msgspec
 
 from autopilot.domain.agent import Call, Reply, Role
 from autopilot.domain.events import Entry, Event
-from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
 from autopilot.domain.phase import Criterion, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult
@@ -164,6 +164,14 @@ class Workspace(Protocol):
 
     def diff(self, base: str, commit: str) -> str: ...
 
+    def texts(self, base: str, commit: str) -> tuple[FileTexts, ...]:
+        """Every changed file as it was and as it is, read without a checkout; big and binary ones without their text."""
+        ...
+
+    def read(self, commit: str, wanted: Callable[[str], bool]) -> dict[str, str]:
+        """The text files of the commit whose paths are wanted, up to a bound in number and size."""
+        ...
+
     def revert(self, commit: str, base: str, message: str) -> str:
         """A commit on top of `commit` that brings the tree of `base` back; history is kept."""
         ...
@@ -208,6 +216,10 @@ class FactMaker(Protocol):
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         """Those of the paths that no other file of the commit mentions by name."""
+        ...
+
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        """What in the change makes checks prove less than they did, by the rules of `domain/honesty.py`."""
         ...
 
     def tree(self, commit: str) -> str: ...

@@ -112,6 +112,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     observed: int | None = None
     orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
+    tampering: tuple[Finding, ...] = ()
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

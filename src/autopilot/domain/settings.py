@@ -44,3 +44,4 @@ class Settings(Value, frozen=True, kw_only=True):
     commands: Commands = Commands()
     limits: Limits = Limits()
     sandbox: Literal["auto", "none"] = "auto"
+    honesty: dict[str, Literal["blocker", "warning", "info"]] = {}

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Ran, Sandbox, Workspace
 from autopilot.domain.settings import Commands, Limits
 from autopilot.evidence import references
+from autopilot.evidence.tamper.detect import detect
+from autopilot.evidence.tamper.pairs import is_test
 
 OUTPUT_KEPT = 2000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -48,6 +50,9 @@ class CommandFacts:
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         with self.workspace.checkout(commit, {}) as folder:
             return references.unreferenced(folder, paths)
+
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        return detect(self.workspace.texts(base, commit), lambda: self.workspace.read(base, is_test))
 
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)

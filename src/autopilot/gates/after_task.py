@@ -3,6 +3,7 @@
 import re
 
 from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.honesty import blockers
 from autopilot.domain.progress import diff_growing, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
@@ -43,7 +44,7 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         checks=len(work.after),
         failing=tuple(described(run) for run in work.after if not run.passed),
         broken_gates=tuple(described(run) for run in new_failures(work.gates_before, work.gates_after)),
-        findings=tuple(f"{f.where}: {f.what}" for f in work.findings if f.severity == "blocker"),
+        findings=blockers(work.findings),
         changed=bool(work.change.files),
         proves_something=proves(work, record),
         must_change=record.brief.cycle == 0 and not (plan and plan.existed_before),

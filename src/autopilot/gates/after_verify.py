@@ -2,6 +2,7 @@
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.deferral import confident, person_only
+from autopilot.domain.honesty import blockers
 from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
@@ -31,6 +32,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     seconds: float = 0.0
     least_seconds: float = 0.0
     observed: int | None = None
+    tampering: tuple[str, ...] = ()
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -56,12 +58,13 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         seconds=seen.seconds,
         least_seconds=record.start.settings.limits.min_verification_seconds,
         observed=seen.observed if seen.opinion else None,
+        tampering=blockers(seen.tampering),
     )
 
 
 def facts_hold(f: VerifyFacts) -> bool:
-    """The one definition of "the facts allow a pass": checked on this tree, nothing failing, every task proven."""
-    return f.checks > 0 and f.fresh and not f.failing and not f.unproven
+    """The one definition of "the facts allow a pass": checked here, nothing failing or bent, every task proven."""
+    return f.checks > 0 and f.fresh and not f.failing and not f.unproven and not f.tampering
 
 
 def shallow(f: VerifyFacts) -> bool:
@@ -88,7 +91,7 @@ def missed(verifier: VerifyOpinion) -> tuple[str, ...]:
 def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
     said = (o.verifier.failures or missed(o.verifier)) if o.verifier else ()
     hollow = tuple(f"task {task}: no criterion that failed before passes now" for task in f.unproven)
-    return joined((*f.failing, *hollow) or said) or objection(f, o)
+    return joined((*f.tampering, *f.failing, *hollow) or said) or objection(f, o)
 
 
 def objection(f: VerifyFacts, o: VerifyOpinions) -> str:

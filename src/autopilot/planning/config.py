@@ -1,10 +1,12 @@
 """`.planning/config.json` to values, whatever shape it comes in."""
 
+import difflib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.honesty import BY_NAME, WORDS, Severity
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 
@@ -49,6 +51,7 @@ class Config(Value, frozen=True, kw_only=True):
     ui_source_dir: str | None = None
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
+    honesty: dict[str, Severity] = {}
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -83,6 +86,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
+        honesty=_honesty(data.get("honesty", {}), path),
         notes=notes,
         raw=data,
     )
@@ -123,6 +127,28 @@ def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]
         else:
             limits[name] = value
     return limits, tuple(notes)
+
+
+def _honesty(section: Any, path: str) -> dict[str, Severity]:
+    """How severe each tamper rule is to be. A slip here would quietly change what may pass, so it is refused."""
+    why = "Autopilot would have to guess which kinds of tampering may pass."
+    words = ", ".join(WORDS)
+    if not isinstance(section, dict):
+        raise ConfigInvalid(
+            f"honesty in {path} holds {section!r} where an object belongs.",
+            why=why,
+            do=f'Write it as {{"honesty": {{"test-skipped": "concern"}}}}, each value one of {words}.',
+        )
+    for rule, word in section.items():
+        if rule not in BY_NAME:
+            near = difflib.get_close_matches(rule, BY_NAME, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            do = f"Use a rule of docs/tampering.md.{hint}"
+            raise ConfigInvalid(f"honesty in {path} names {rule!r}, which is no rule.", why=why, do=do)
+        if not isinstance(word, str) or word not in WORDS:
+            what = f"honesty.{rule} in {path} is {word!r}, which is none of {words}."
+            raise ConfigInvalid(what, why=why, do="Write one of these words. A rule cannot be switched off.")
+    return {rule: WORDS[word] for rule, word in section.items()}
 
 
 def _dependencies(workspace: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -183,6 +183,14 @@ def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
             )
 
 
+def _unreasoned(task: Task, _: _Subject) -> Iterator[Finding]:
+    """A declared test change excuses only what it gives a reason for."""
+    bare = [declared.path for declared in task.changes_tests if not declared.reason]
+    if bare:
+        what = f"Task {task.id} says that it changes {', '.join(bare)}, but not why; that excuses nothing."
+        yield Finding(rule="changes-tests", where=task.id, what=what, severity="warning")
+
+
 def cannot_fail(criterion: Criterion) -> str | None:
     """Why the criterion's command would pass whatever the code does; None when it can fail."""
     command = (criterion.command or "").strip()
@@ -229,4 +237,5 @@ TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _superficial,
     _unsized,
     _astray,
+    _unreasoned,
 )

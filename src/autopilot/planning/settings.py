@@ -22,4 +22,5 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         commands=project.commands,
         limits=Limits(**known),
         sandbox=request.sandbox,
+        honesty=config.honesty,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
-from autopilot.domain.phase import Complexity, Criterion, Task, TaskType
+from autopilot.domain.phase import Complexity, Criterion, DeclaredChange, Task, TaskType
 from autopilot.planning import fields, markdown
 from autopilot.planning.criteria import criterion
 from autopilot.planning.dependencies import without_parentheses
@@ -18,7 +18,7 @@ _TAGS = {
     "requirements": "requirements", "how-to-verify": "done", "what-built": "action", "decision": "action",
     "behavior": "behaviour", "implementation": "action",
     "read_first": "reading", "resume-signal": "signal", "options": "options",
-    "context": "context",
+    "context": "context", "changes_tests": "tests",
 }  # fmt: skip
 _LABELS = {
     "file": "files", "files": "files", "files modified": "files", "files to modify": "files",
@@ -27,9 +27,10 @@ _LABELS = {
     "success criteria": "criteria", "done": "done", "done when": "done", "depends on": "needs",
     "dependencies": "needs", "requirements": "requirements", "requirement": "requirements",
     "complexity": "complexity", "title": "title", "wave": "wave", "type": "type", "description": "action",
+    "changes tests": "tests", "changes_tests": "tests",
 }  # fmt: skip
 _CHILD = re.compile(rf"[ \t]*<(?P<tag>{'|'.join(_TAGS)})(?=[\s>])[^>]*>", re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z ]{1,30})(?P<rest>[:*(].*)$")
+_LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z_ ]{1,30})(?P<rest>[:*(].*)$")
 _LEAD = r"Task\s+[\w.-]+(?:\s*:|\s+--?(?=\s)|\s*[\u2014\u2013])\s*"
 _HEADING = re.compile(rf"\s*#{{2,5}}\s*{_LEAD}(?P<name>\S.*)$", re.IGNORECASE)
 _TITLE_LEAD = re.compile(rf"\s*{_LEAD}(?=\S)", re.IGNORECASE)
@@ -96,6 +97,7 @@ def task(block: Block, task_id: str, wave: int, requirements: tuple[str, ...]) -
         depends_on=_needs(given.get("depends_on") or given.get("depends") or parts.text("needs")),
         requirements=own or requirements,
         line=block.line,
+        changes_tests=tuple(_declared(given.get("changes_tests", "") + "\n" + parts.text("tests"))),
     )
 
 
@@ -212,6 +214,15 @@ def _files(text: str) -> Iterator[str]:
         path = quoted[1].strip() if quoted else (bare.split() or [""])[0]
         if path and path.lower() not in {"none", "n/a", "tbd", "-"}:
             yield path
+
+
+def _declared(text: str) -> Iterator[DeclaredChange]:
+    """A line each: the test files, and behind a dash the reason why they must change."""
+    for line in text.split("\n"):
+        note = _FILE_NOTE.search(line)
+        reason = markdown.plain(note[0].strip(" \t-\u2014\u2013")) if note else ""
+        for path in _files(line[: note.start()] if note else line):
+            yield DeclaredChange(path=path, reason=reason)
 
 
 def _needs(text: str) -> tuple[str, ...]:

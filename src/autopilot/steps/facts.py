@@ -5,6 +5,7 @@ from autopilot.domain.phase import Task
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.tampering import declaring, judged, tampering
 from autopilot.steps.wiring import noticed
 
 
@@ -13,6 +14,7 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
     plan = record.plan or record.brief.plan
     files = frozen_tests(record, plan)
     runnable = tuple(c for c in task.criteria if c.command)
+    tasks = declaring(record, task)
     return Work(
         task=task.id,
         change=change,
@@ -20,5 +22,9 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
         after=tools.facts.check(change.commit, runnable, files),
         gates_before=tools.facts.gates(change.base, commands),
         gates_after=tools.facts.gates(change.commit, commands),
-        findings=(*findings, *noticed(task, change, tools, plan)),
+        findings=(
+            *judged(record, findings, tasks),
+            *tampering(record, tools, change, tasks),
+            *noticed(task, change, tools, plan),
+        ),
     )

@@ -5,9 +5,10 @@ from functools import partial
 from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Compared, Judged
+from autopilot.domain.results import Compared, Judged, Verified
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.twins import twin, written_at
 
 
@@ -28,6 +29,7 @@ def prompt(record: PhaseRecord) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        noticed=noticed_lines(record, record.find(Verified)),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -16,6 +16,7 @@ from autopilot.domain.scores import HIGHEST, band, capped, score
 from autopilot.domain.tables import table
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
+from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.test_specs import spec_runs
 from autopilot.steps.twins import twin, written_at
 
@@ -48,13 +49,14 @@ def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
 
 
 def prompt(record: PhaseRecord) -> str:
-    """RATE-01: the criteria and the diff, nothing else."""
+    """RATE-01: the criteria and the diff, with what we noticed in it; nothing anybody said."""
     return render(
         "rate",
         id=record.phase.id,
         name=record.phase.name,
         criteria=criteria_lines(all_criteria(record)),
         base=record.brief.base,
+        noticed=noticed_lines(record, record.find(Verified)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from autopilot.domain.answers import Trace, VerifyOpinion
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.honesty import blockers, finding_line
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.tables import table
@@ -29,7 +30,8 @@ def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
 
 def holds(seen: Verified) -> bool:
     gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
-    return seen.opinion is not None and seen.opinion.passed and gates and all(r.passed for r in seen.checks)
+    clean = gates and not blockers(seen.tampering) and all(r.passed for r in seen.checks)
+    return seen.opinion is not None and seen.opinion.passed and clean
 
 
 def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
@@ -43,9 +45,10 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
         "Test Specification Results": spec_table(specs),
         "Behavioral Traces": trace_table(traces) if traces else "",
         "Acceptance Criteria Verification": bullets(
-            criteria, "none named" if opinion else "not asked: a command failed"
+            criteria, "none named" if opinion else "not asked: a command failed or the change tampers with checks"
         ),
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
+        "Tampering": bullets(map(finding_line, seen.tampering), "none noticed"),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
     }

@@ -5,6 +5,7 @@ from functools import partial
 import msgspec
 
 from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.honesty import blockers
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
@@ -12,6 +13,7 @@ from autopilot.steps import contamination
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.tampering import noticed_lines, tampering
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.verification_paper import verification_paper
 from autopilot.steps.wiring import orphans
@@ -33,15 +35,16 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         gates=gates,
         old_failures=old,
         orphans=orphans(change, tools, record.plan),
+        tampering=tampering(record, tools, change, record.plan.tasks if record.plan else ()),
     )
     hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
-    return reviewed(found, record, tools) if hold else found
+    return reviewed(found, record, tools) if hold and not blockers(found.tampering) else found
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     """VRFY-11: the verifier's time is measured, its commands are counted where we can see them; its word is neither."""
     watched = partial(contamination.objections, "verify")
-    question = Question(role="verify", prompt=prompt(record), answer=VerifyOpinion, objections=watched)
+    question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
     return msgspec.structs.replace(
         found,
@@ -52,8 +55,8 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     )
 
 
-def prompt(record: PhaseRecord) -> str:
-    """VRFY-01: criteria, specification, plan and diff; nothing the executor said."""
+def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
+    """VRFY-01: criteria, specification, plan and diff, and what we noticed in it; nothing the executor said."""
     triaged = record.find(Triaged)
     found = triaged is not None and triaged.routing == "verify_only"
     return render(
@@ -63,6 +66,7 @@ def prompt(record: PhaseRecord) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        noticed=noticed_lines(record, seen),
         triage="The criteria already held before this run; look closely whether they prove the goal.\n"
         if found
         else "",

@@ -1,0 +1,136 @@
+"""Assertions of a test that was there: removed, weakened, made empty, or expecting something else."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from autopilot.evidence.tamper.pairs import Hit
+from autopilot.evidence.tamper.scene import Match, Scene
+from autopilot.evidence.tamper.shapes import EXACT, LITERAL, SOMETHING, Assertion, Case
+
+SHOWN = 70
+_EQUIVALENT = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined"})
+_TOLERANCE = re.compile(
+    r"\b(?:abs|rel|delta|places|atol|rtol|abs_tol|rel_tol|epsilon|tolerance|max_delta)\s*[=:]\s*(?P<named>[\d.eE+-]+)"
+    r"|(?:toBeCloseTo|InDelta|InEpsilon|assertAlmostEqual|closeTo|within|isCloseTo)\(.*?,\s*(?P<last>[\d.eE+-]+)\s*\)"
+    r"|abs\([^()]*\)\s*<=?\s*(?P<bound>[\d.eE+-]+)"
+)
+_DIGITS = re.compile(r"\b(?:places\s*=|toBeCloseTo\()")
+
+
+def weakened(scene: Scene) -> Iterator[Hit]:
+    for match in scene.matches:
+        if match.new is not None and match.new_pair is not None and not (match.new.parametrised and _renamed(match)):
+            for hit in _compared(match.old, match.new):
+                yield Hit(hit.rule, hit.line, hit.what, milder=hit.milder, path=match.new_pair.path)
+
+
+def _renamed(match: Match) -> bool:
+    return match.new is not None and match.new.name != match.old.name
+
+
+def _compared(old: Case, new: Case) -> Iterator[Hit]:
+    gone = list((Counter(_texts(old)) - Counter(_texts(new))).elements())
+    come = Counter(_texts(new)) - Counter(_texts(old))
+    removed = [_named(old, text) for text in gone]
+    added = [_named(new, text) for text in come.elements()]
+    for assertion in added:
+        if assertion.tautology:
+            yield Hit("assertion-tautology", assertion.line, f"`{_short(assertion)}` holds whatever the code does")
+    added = [assertion for assertion in added if not assertion.tautology]
+    unmatched = []
+    for was in removed:
+        now = _successor(was, added)
+        if now is None:
+            unmatched.append(was)
+            continue
+        added.remove(now)
+        yield from _changed(was, now)
+    yield from _dropped(old, new, [was for was in unmatched if not was.tautology], added)
+
+
+def _texts(case: Case) -> list[str]:
+    return [assertion.text for assertion in case.assertions]
+
+
+def _named(case: Case, text: str) -> Assertion:
+    return next(assertion for assertion in case.assertions if assertion.text == text)
+
+
+def _successor(was: Assertion, added: list[Assertion]) -> Assertion | None:
+    """The new assertion that speaks of the same things: the one with most words in common."""
+    same = next((now for now in added if now.shape == was.shape), None)
+    if same is not None:
+        return same
+    scored = [(len(was.words & now.words), -index, now) for index, now in enumerate(added) if not now.helper]
+    best = max(scored, key=lambda scored: scored[:2], default=None)
+    return best[2] if best and best[0] > 0 else None
+
+
+def _changed(was: Assertion, now: Assertion) -> Iterator[Hit]:
+    what = f"`{_short(was)}` became `{_short(now)}`"
+    if _widened(was, now):
+        yield Hit("tolerance-widened", now.line, what)
+    elif now.strength < was.strength:
+        if not _as_strong(was, now):
+            mild = not (was.strength == EXACT and now.strength == SOMETHING)
+            yield Hit("assertion-weakened", now.line, what, milder=mild)
+    elif now.shape == was.shape and _values(was) != _values(now):
+        yield Hit("expected-changed", now.line, what)
+
+
+def _values(assertion: Assertion) -> list[str]:
+    return [found.strip("\"'") for found in LITERAL.findall(assertion.text)]
+
+
+def _as_strong(was: Assertion, now: Assertion) -> bool:
+    """`x == True` and `x is True` say no more than `x`."""
+    return bool(was.literals & _EQUIVALENT) and not (was.literals - _EQUIVALENT - now.literals)
+
+
+def _widened(was: Assertion, now: Assertion) -> bool:
+    before, after = _tolerance(was.text), _tolerance(now.text)
+    if after is None:
+        return False
+    if before is None:
+        return False
+    # Places after the point are counted the other way round.
+    return after < before if _DIGITS.search(now.text) else after > before
+
+
+def _tolerance(text: str) -> float | None:
+    found = _TOLERANCE.search(text)
+    if found is None:
+        return None
+    try:
+        return float(found["named"] or found["last"] or found["bound"])
+    except ValueError:
+        return None
+
+
+def _dropped(old: Case, new: Case, unmatched: list[Assertion], added: list[Assertion]) -> Iterator[Hit]:
+    """What was asserted and is asserted nowhere in the test any more."""
+    values = frozenset(value for assertion in new.assertions for value in assertion.literals)
+    lost = [was for was in unmatched if not (was.literals and was.literals <= values) or not new.assertions]
+    if not lost:
+        return
+    fewer = sum(not a.tautology for a in new.assertions) < sum(not a.tautology for a in old.assertions)
+    helped = any(assertion.helper for assertion in added)
+    left = "" if new.assertions else ", and none is left"
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    what = f"`{new.name[:80]}` no longer has `{_short(lost[0])}`{more}{left}"
+    yield Hit("assertion-removed", new.line, what, milder=bool(new.assertions) and (helped or not fewer))
+
+
+def _short(assertion: Assertion) -> str:
+    return assertion.text if len(assertion.text) <= SHOWN else f"{assertion.text[:SHOWN]}..."
+
+
+def hollow_newcomers(scene: Scene) -> Iterator[Hit]:
+    """New tests that say nothing but what is always so."""
+    for suite in scene.suites:
+        known = {first for path, first in scene.known if path == suite.pair.path}
+        for case in suite.new_tests:
+            if case.first not in known and case.assertions and all(a.tautology for a in case.assertions):
+                what = f"the new test `{case.name[:80]}` holds whatever the code does"
+                yield Hit("assertion-tautology", case.assertions[0].line, what, milder=True, path=suite.pair.path)

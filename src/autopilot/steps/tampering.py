@@ -1,0 +1,38 @@
+"""What detectors found in a change, weighed by the user's policy and by the test changes an accepted plan declares."""
+
+from collections.abc import Iterable
+
+from autopilot.domain.evidence import Change, Finding
+from autopilot.domain.honesty import finding_line, weighed
+from autopilot.domain.phase import Task
+from autopilot.domain.protocols import Tools
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.results import Verified
+
+
+def tampering(record: PhaseRecord, tools: Tools, change: Change, tasks: Iterable[Task]) -> tuple[Finding, ...]:
+    """Worst first. `tasks` are those whose declarations count here."""
+    if not change.files:
+        return ()
+    return judged(record, tools.facts.tampering(change.base, change.commit), tasks)
+
+
+def judged(record: PhaseRecord, findings: tuple[Finding, ...], tasks: Iterable[Task]) -> tuple[Finding, ...]:
+    declared = {declaration.path for task in tasks for declaration in task.changes_tests if declaration.reason}
+    return weighed(findings, record.start.settings.honesty, declared)
+
+
+def declaring(record: PhaseRecord, task: Task) -> tuple[Task, ...]:
+    """Whose declarations count for work on the task: its own; for work on the phase as a whole every task's."""
+    planned = record.plan.tasks if record.plan else ()
+    return (task,) if any(task.id == other.id for other in planned) else planned
+
+
+def noticed_lines(record: PhaseRecord, seen: Verified | None) -> str:
+    """For reviewers: what the machine noticed, and which test changes the plan announces. Empty when nothing."""
+    findings = seen.tampering if seen else ()
+    tasks = record.plan.tasks if record.plan else ()
+    lines = [f"- {finding_line(finding)}" for finding in findings]
+    for task in tasks:
+        lines += [f"- announced by the plan: {d.path} changes, {d.reason}" for d in task.changes_tests if d.reason]
+    return "\nNoticed by machine in the change; look at each:\n" + "\n".join(lines) + "\n" if lines else ""
