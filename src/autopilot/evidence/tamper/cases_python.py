@@ -16,7 +16,7 @@ _WEAK_METHODS = frozenset({"assertTrue", "assertIsNotNone", "assertIsInstance", 
 _SAME_METHODS = frozenset({"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"})
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertLogs"})
 _HELPER = re.compile(r"_?(?:assert|check|verify|expect|ensure|should)(?:_|[A-Z]|$)")
-_LOOSE = frozenset({"isinstance", "hasattr", "callable", "any", "bool"})
+_ASKS = re.compile(r"(?:is|has|can|same|equals?|all)(?:_|$)")
 _PARTIAL_CALLS = frozenset({"startswith", "endswith", "search", "match", "issubset", "issuperset"})
 
 
@@ -100,7 +100,7 @@ def _assertion(node: ast.AST) -> Assertion | None:
     if isinstance(node, ast.With | ast.AsyncWith):
         held = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
         raised = next((call for call in held if called(call) in _RAISES), None)
-        return raised and Assertion(node.lineno, ast.unparse(raised), _raises_strength(raised))
+        return Assertion(node.lineno, ast.unparse(raised), _raises_strength(raised)) if raised else None
     if isinstance(node, ast.Expr):
         value = node.value.value if isinstance(node.value, ast.Await) else node.value
         return _statement(value) if isinstance(value, ast.Call) else None
@@ -145,7 +145,7 @@ def _strength(test: ast.expr) -> int:
         case ast.BoolOp(op=ast.Or(), values=values):
             return min(map(_strength, values))
         case ast.Call() as call:
-            return PARTIAL if called(call) in _PARTIAL_CALLS else SOMETHING if called(call) in _LOOSE else EXACT
+            return PARTIAL if called(call) in _PARTIAL_CALLS else EXACT if _ASKS.match(called(call)) else SOMETHING
         case ast.UnaryOp(op=ast.Not()):
             return EXACT
         case _:
@@ -165,10 +165,10 @@ def always(test: ast.expr) -> bool:
             return all(map(always, values))
         case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=value)):
             return not value
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is() | ast.GtE() | ast.LtE()], comparators=[right]):
-            return ast.dump(left) == ast.dump(right)
         case ast.Compare(left=ast.Call() as call, ops=[ast.GtE()], comparators=[ast.Constant(value=0)]):
             return called(call) == "len"
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is() | ast.GtE() | ast.LtE()], comparators=[right]):
+            return ast.dump(left) == ast.dump(right)
         case _:
             return False
 

@@ -10,7 +10,7 @@ from autopilot.evidence.tamper.shell import CI
 
 GITLINK = "160000"
 _SOURCE = r"py|js|jsx|ts|tsx|mjs|go|rs|java|kt|rb|c|h|cpp|cs|php|swift|sh|bats"
-_ATTRIBUTE = re.compile(r"\s(?:filter=(?!lfs\b)|diff=(?!\w+\s*$)|merge=(?!lfs\b|union\b|binary\b|ours\b)|textconv|ident\b|export-subst\b)")
+_ATTRIBUTE = re.compile(r"\s(?:filter=(?!lfs\b)|diff=(?!lfs\b|python|go|rust|java|css|html|markdown|c|php|ruby|bash|tex|image)|merge=(?!lfs\b|union\b|binary\b|ours\b)|textconv|ident\b|export-subst\b)")
 _HIDES = re.compile(rf"^\s*(?:\*|[\w*/.-]*\.(?:{_SOURCE})|(?:src|lib|tests?|app)/\S*)\s.*(?:(?<!\w)-diff\b|\bbinary\b|linguist-generated)")
 _IGNORED = re.compile(
     rf"^/?(?:\*\*/)?(?:\*\.(?:{_SOURCE})|(?:src|lib|app|tests?|spec|__tests__|test_\*|\*_test|\*\.test|\*\.spec)(?:\.\*|\.\w+|/\**)?/?|test_\w+\.py)$"

@@ -132,7 +132,7 @@ def recipes(pair: Pair) -> Iterator[Hit]:
     if pair.language == "make":
         for number, bare, _ in pair.fresh_code():
             if re.match(r"\t@?-", bare) and not _CLEANUP.match(bare.strip().lstrip("@-")):
-                checks = RUNNER.search(bare)
+                checks = RUNNER.search(bare.strip().lstrip("@-"))
                 yield Hit("exit-code-hidden", number, f"`{bare.strip()[:80]}`", milder=not checks)
             elif bare.startswith(".IGNORE"):
                 yield Hit("exit-code-hidden", number, "`.IGNORE` lets every recipe fail unnoticed")

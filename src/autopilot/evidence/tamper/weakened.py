@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from autopilot.evidence.tamper.pairs import Hit
-from autopilot.evidence.tamper.scene import Match, Scene
+from autopilot.evidence.tamper.scene import Scene
 from autopilot.evidence.tamper.shapes import EXACT, LITERAL, SOMETHING, Assertion, Case
 
 SHOWN = 70
@@ -20,13 +20,16 @@ _DIGITS = re.compile(r"\b(?:places\s*=|toBeCloseTo\()")
 
 def weakened(scene: Scene) -> Iterator[Hit]:
     for match in scene.matches:
-        if match.new is not None and match.new_pair is not None and not (match.new.parametrised and _renamed(match)):
+        if match.new is not None and match.new_pair is not None and not _tabled(match.old, match.new):
             for hit in _compared(match.old, match.new):
                 yield Hit(hit.rule, hit.line, hit.what, milder=hit.milder, path=match.new_pair.path)
 
 
-def _renamed(match: Match) -> bool:
-    return match.new is not None and match.new.name != match.old.name
+def _tabled(old: Case, new: Case) -> bool:
+    """What the test compared now stands in a table of cases, and is compared as strictly."""
+    strengths = [max((a.strength for a in case.assertions if not a.tautology), default=0) for case in (old, new)]
+    values = frozenset(value for assertion in old.assertions for value in assertion.literals)
+    return new.parametrised and not old.parametrised and values <= new.literals and strengths[1] >= strengths[0] > 0
 
 
 def _compared(old: Case, new: Case) -> Iterator[Hit]:
@@ -69,8 +72,9 @@ def _successor(was: Assertion, added: list[Assertion]) -> Assertion | None:
 
 def _changed(was: Assertion, now: Assertion) -> Iterator[Hit]:
     what = f"`{_short(was)}` became `{_short(now)}`"
-    if _widened(was, now):
-        yield Hit("tolerance-widened", now.line, what)
+    if _tolerance(was.text) != _tolerance(now.text) and _exactly(was) == _exactly(now):
+        if _widened(was, now):
+            yield Hit("tolerance-widened", now.line, what)
     elif now.strength < was.strength:
         if not _as_strong(was, now):
             mild = not (was.strength == EXACT and now.strength == SOMETHING)
@@ -90,12 +94,19 @@ def _as_strong(was: Assertion, now: Assertion) -> bool:
 
 def _widened(was: Assertion, now: Assertion) -> bool:
     before, after = _tolerance(was.text), _tolerance(now.text)
-    if after is None:
-        return False
-    if before is None:
-        return False
+    if before is None or after is None:
+        return after is not None
     # Places after the point are counted the other way round.
     return after < before if _DIGITS.search(now.text) else after > before
+
+
+def _exactly(assertion: Assertion) -> str:
+    """The assertion without its tolerance."""
+    found = _TOLERANCE.search(assertion.text)
+    number = next((name for name in ("named", "last", "bound") if found and found[name]), None)
+    if found is None or number is None:
+        return assertion.text
+    return assertion.text[: found.start(number)] + assertion.text[found.end(number) :]
 
 
 def _tolerance(text: str) -> float | None:
