@@ -165,7 +165,7 @@ class Workspace(Protocol):
     def diff(self, base: str, commit: str) -> str: ...
 
     def texts(self, base: str, commit: str) -> tuple[FileTexts, ...]:
-        """Every changed file as it was and as it is, read without a checkout; big and binary ones without their text."""
+        """Every changed file as it was and as it is, read without a checkout; big and binary ones without text."""
         ...
 
     def read(self, commit: str, wanted: Callable[[str], bool]) -> dict[str, str]:

@@ -8,24 +8,30 @@ from autopilot.evidence.tamper.shapes import Assertion, Case, brackets, squeezed
 from autopilot.evidence.tamper.strength import call_strength, is_tautology, shell_strength
 
 _BODY_WITHIN = 2_000
-_ARGS = r"\s*(?:<[^<>()]{0,80}>)?\s*\("
+_ARGS = r"(?:\s*<[^<>()]{0,80}>)?\s*\("
 _JS_CASE = re.compile(
     r"(?<![\w.$])(?P<head>(?:f|x)?(?:it|test|describe|context|specify))(?P<chain>(?:\s*\.\s*\w+){0,4})" + _ARGS
 )
 _HEADS = {
     "go": re.compile(r"^func\s+(?P<name>(?P<mark>Test|Example|Fuzz|Benchmark)?\w*)\s*\(", re.MULTILINE),
-    "rust": re.compile(r"(?P<mark>(?:#\[[^\]\n]*\]\s*){0,12})(?:pub(?:\([^)\n]*\))?\s+)?(?:async\s+)?fn\s+(?P<name>\w+)"),
+    "rust": re.compile(
+        r"(?P<mark>(?:#\[[^\]\n]*\]\s*){0,12})(?:pub(?:\([^)\n]*\))?\s+)?(?:async\s+)?fn\s+(?P<name>\w+)"
+    ),
     "java": re.compile(
         r"(?<![\w<>\[\]@.])(?P<mark>(?:@[\w.]+(?:\([^()\n]*\))?\s+){0,8})"
         r"(?:(?:public|protected|private|static|final|suspend|override)\s+){0,4}"
         r"(?:void|fun|[\w<>\[\]]+)\s+(?P<name>\w+|`[^`\n]*`)\s*\([^()\n]*\)[^{};\n]*\{"
     ),
-    "shell": re.compile(r"^\s*(?:(?P<mark>@test)\s+(?P<title>.+?)|(?:function\s+)?(?P<name>[\w-]+)\s*\(\))\s*\{", re.MULTILINE),
-}  # fmt: skip
+    "shell": re.compile(
+        r"^[ \t]*(?:(?P<mark>@test)[ \t]+(?P<title>.+?)" r"|(?:function[ \t]+)?(?P<name>[\w-]+)[ \t]*\(\))[ \t]*\n?\{",
+        re.MULTILINE,
+    ),
+}
 _RUST_TEST = re.compile(r"#\[(?:[\w:]*::)?(?:test|rstest|test_case|quickcheck|proptest)\b")
 _JAVA_TEST = re.compile(r"@(?:[\w.]*\.)?(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b")
 _PARAMETRISED = re.compile(
-    r"\.each\b|parametrize|@ParameterizedTest|#\[(?:case|test_case|values)|range\s+(?:tests|cases|tt)|\[\]struct|subTest"
+    r"\.each\b|parametrize|@ParameterizedTest|#\[(?:case|test_case|values)|range\s+(?:tests|cases"
+    r"|tt)|\[\]struct|subTest"
 )
 _ASSERT = re.compile(
     r"(?<![\w$])(?:"
@@ -35,7 +41,8 @@ _ASSERT = re.compile(
     r"(?P<helper>(?:[\w$]+\.){0,4}(?:check|verify|should|must|expect|ensure)[A-Z_]\w*)\s*\()"
 )
 _SHELL_ASSERT = re.compile(
-    r"(?:^[ \t]*|[;&|][ \t]*|\bif[ \t]+|![ \t]*)(?P<call>\[\[?\s|test\s|(?:assert|refute)\w*\b|e?grep\s|diff\s|cmp\s)",
+    r"(?:^[ \t]*|[;&|][ \t]*|\bif[ \t]+|![ \t]*)(?P<call>\[\[?\s|test\s|(?:assert|refute)\w*\b"
+    r"|e?grep\s|diff\s|cmp\s)",
     re.MULTILINE,
 )
 

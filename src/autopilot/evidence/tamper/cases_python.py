@@ -11,7 +11,9 @@ from autopilot.evidence.tamper.shapes import EXACT, PARTIAL, SOMETHING, Assertio
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEF = re.compile(r"^(?P<indent>[ \t]*)(?:async[ \t]+)?def[ \t]+(?P<name>\w+)", re.MULTILINE)
 _ASSERT_LINE = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|with\s+pytest\.raises)")
-_PART_METHODS = re.compile(r"assert(?:In|NotIn|Regex|Greater|Less|AlmostEqual|NotEqual|Raises\w*|CountEqual|Logs|Warns)")
+_PART_METHODS = re.compile(
+    r"assert(?:In|NotIn|Regex|Greater|Less|AlmostEqual|NotEqual|Raises\w*|CountEqual|Logs|Warns)"
+)
 _WEAK_METHODS = frozenset({"assertTrue", "assertIsNotNone", "assertIsInstance", "assertIsNot", "assert_called"})
 _SAME_METHODS = frozenset({"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"})
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertLogs"})
@@ -134,20 +136,15 @@ def _raises_strength(call: ast.Call) -> int:
 
 def _strength(test: ast.expr) -> int:
     match test:
-        case ast.Compare(ops=[ast.Eq() | ast.Is()]):
+        case ast.Compare(ops=[ast.Eq() | ast.Is()]) | ast.UnaryOp(op=ast.Not()):
             return EXACT
-        case ast.Compare(ops=[ast.IsNot()]):
-            return SOMETHING
-        case ast.Compare():
-            return PARTIAL
-        case ast.BoolOp(op=ast.And(), values=values):
-            return max(map(_strength, values))
-        case ast.BoolOp(op=ast.Or(), values=values):
-            return min(map(_strength, values))
+        case ast.Compare(ops=ops):
+            return SOMETHING if isinstance(ops[0], ast.IsNot) else PARTIAL
+        case ast.BoolOp(op=op, values=values):
+            strengths = list(map(_strength, values))
+            return max(strengths) if isinstance(op, ast.And) else min(strengths)
         case ast.Call() as call:
             return PARTIAL if called(call) in _PARTIAL_CALLS else EXACT if _ASKS.match(called(call)) else SOMETHING
-        case ast.UnaryOp(op=ast.Not()):
-            return EXACT
         case _:
             return SOMETHING
 
@@ -157,20 +154,23 @@ def always(test: ast.expr) -> bool:
     match test:
         case ast.Constant(value=value):
             return bool(value)
-        case ast.Tuple(elts=[_, *_]):
-            return True
-        case ast.BoolOp(op=ast.Or(), values=values):
-            return any(map(always, values))
-        case ast.BoolOp(op=ast.And(), values=values):
-            return all(map(always, values))
+        case ast.Tuple(elts=elements):
+            return bool(elements)
+        case ast.BoolOp(op=op, values=values):
+            return any(map(always, values)) if isinstance(op, ast.Or) else all(map(always, values))
         case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=value)):
             return not value
-        case ast.Compare(left=ast.Call() as call, ops=[ast.GtE()], comparators=[ast.Constant(value=0)]):
-            return called(call) == "len"
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is() | ast.GtE() | ast.LtE()], comparators=[right]):
-            return ast.dump(left) == ast.dump(right)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _holds_anyway(left, op, right)
         case _:
             return False
+
+
+def _holds_anyway(left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+    """A thing compared with itself, or a length that is not negative."""
+    if isinstance(op, ast.GtE) and isinstance(left, ast.Call) and called(left) == "len":
+        return isinstance(right, ast.Constant) and right.value == 0
+    return isinstance(op, ast.Eq | ast.Is | ast.GtE | ast.LtE) and ast.dump(left) == ast.dump(right)
 
 
 def _method_always(name: str, call: ast.Call) -> bool:

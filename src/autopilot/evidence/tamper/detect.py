@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from autopilot.domain.evidence import FileTexts, Finding
 from autopilot.domain.honesty import BY_NAME, Severity
@@ -9,7 +10,7 @@ from autopilot.evidence.tamper import files, forced, lost_tests, product, relaxe
 from autopilot.evidence.tamper.pairs import Hit, Pair, pairs
 from autopilot.evidence.tamper.scene import Scene, in_scene
 
-MOST_A_RULE_AND_FILE = 5
+MOST_A_RULE_AND_FILE, MOST_HITS = 5, 200
 Tests = Callable[[], Mapping[str, str]]
 """The test files as they were before the change; read only when a detector needs them."""
 
@@ -63,7 +64,7 @@ def _of_file(scene: Scene, pair: Pair) -> Iterator[Hit]:
 def _all(hits: Callable[[], Iterable[Hit]], path: str = "") -> tuple[Hit, ...]:
     """A text nested deeper than can be read is told, not passed over."""
     try:
-        return tuple(hits())
+        return tuple(islice(hits(), MOST_HITS))
     except RecursionError:
         return (Hit("not-analysed", 0, "it is nested too deeply to be read", path=path),)
 

@@ -9,35 +9,40 @@ from autopilot.evidence.tamper.pairs import Hit, Pair
 
 _EXITS = {
     "python": re.compile(
-        r"\bos\._exit\(\s*0?\s*\)|\.exitstatus\s*=\s*(?:0|(?:pytest\.)?ExitCode\.OK)|\.(?:outcome|status)\s*=\s*[\"']passed[\"']"
+        r"\bos\._exit\(\s*0?\s*\)|\.exitstatus\s*=\s*(?:0|(?:pytest\.)?ExitCode\.OK)|\.(?:outcome"
+        r"|status)\s*=\s*[\"']passed[\"']"
         r"|\.(?:testsfailed|failed)\s*=\s*(?:0|False)\b|\.force_result\(|\bwhen\s*=\s*[\"']passed[\"']"
     ),
     "javascript": re.compile(r"\bprocess\.exit\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b|\bprocess\.reallyExit\("),
     "go": re.compile(r"\bos\.Exit\(\s*0\s*\)"),
     "java": re.compile(r"\bSystem\.exit\(\s*0\s*\)|\bRuntime\.getRuntime\(\)\.halt\(\s*0"),
     "rust": re.compile(r"\bprocess::exit\(\s*0\s*\)"),
-}  # fmt: skip
+}
 _LEAVES = re.compile(r"\b(?:sys\.exit|exit|quit)\(\s*(?:0|None)?\s*\)|\braise\s+SystemExit(?:\(\s*0?\s*\))?\s*$")
 _GUARD = re.compile(r"\braises\(|__name__\s*==|\bassertRaises|\bsuppress\(")
 _HOOK = re.compile(
-    r"^\s*def\s+(?P<name>pytest_(?:sessionfinish|runtest_makereport|collection_modifyitems|report_teststatus|unconfigure"
+    r"^\s*def\s+(?P<name>pytest_(?:sessionfinish|runtest_makereport|collection_modifyitems"
+    r"|report_teststatus|unconfigure"
     r"|runtest_logreport|cmdline_main|runtest_protocol|pyfunc_call|runtest_call|ignore_collect|collection_finish))\b"
 )
 _COLLECT_IGNORE = re.compile(r"^\s*collect_ignore(?:_glob)?\s*(?:\+?=|\.(?:append|extend))")
 _SUPPORT = re.compile(
-    r"(?:^|/)(?:conftest\.py|sitecustomize\.py|usercustomize\.py|(?:jest|vitest|test|mocha)[._-]?setup[^/]*|setup[._-]?tests?[^/]*"
-    r"|global[._-]?(?:setup|teardown)[^/]*|test_?helper[^/]*)$", re.IGNORECASE,
-)  # fmt: skip
+    r"(?:^|/)(?:conftest\.py|sitecustomize\.py|usercustomize\.py|(?:jest|vitest|test"
+    r"|mocha)[._-]?setup[^/]*|setup[._-]?tests?[^/]*"
+    r"|global[._-]?(?:setup|teardown)[^/]*|test_?helper[^/]*)$",
+    re.IGNORECASE,
+)
 _REPLACED = {
     "python": re.compile(
         r"\bTestCase\.(?:assert|fail)\w*\s*=|\bsetattr\(\s*(?:unittest\.)?TestCase\b|\bself\.assert\w+\s*=\s*lambda"
         r"|^\s*def\s+assert(?:Equal|True|False|In|Is|IsNone|Raises|AlmostEqual|DictEqual|ListEqual)\(\s*self"
     ),
     "javascript": re.compile(
-        r"\b(?:global|globalThis|window)\.(?:expect|assert|it|test)\s*=|^\s*(?:(?:const|let|var)\s+)?(?:expect|assert)\s*=\s*(?:\(|function|\w+\s*=>)"
+        r"\b(?:global|globalThis|window)\.(?:expect|assert|it|test)\s*=|^\s*(?:(?:const|let"
+        r"|var)\s+)?(?:expect|assert)\s*=\s*(?:\(|function|\w+\s*=>)"
         r"|\bassert\.(?:equal|strictEqual|deepEqual|ok|deepStrictEqual)\s*="
     ),
-}  # fmt: skip
+}
 _ALWAYS_EQUAL = {
     "java": re.compile(r"\bboolean\s+equals\s*\([^()\n]*\)\s*\{\s*return\s+true\s*;"),
     "rust": re.compile(r"\bfn\s+eq\s*\(\s*&self[^()\n]*\)\s*->\s*bool\s*\{\s*(?:return\s+)?true\b"),

@@ -9,10 +9,12 @@ from autopilot.evidence.tamper.pairs import Hit, Pair, collected, is_test
 from autopilot.evidence.tamper.scene import Scene, Suite
 from autopilot.evidence.tamper.shapes import Case
 
-SHOWN = 3
+SHOWN, MOST = 3, 300
 _SNAPSHOT = re.compile(
-    r"(?:^|/)(?:__snapshots__|snapshots|__image_snapshots__|goldens?|golden_files)/|\.(?:snap|golden|approved)(?:\.\w+)?$"
-    r"|\.approved\.\w+$|(?:^|/)(?:fixtures|testdata|test_data)/(?:[^/]*/)*(?:expected[^/]*|[^/]*\.(?:want|expected))(?:/|$)"
+    r"(?:^|/)(?:__snapshots__|snapshots|__image_snapshots__|goldens?|golden_files)/|\.(?:snap"
+    r"|golden|approved)(?:\.\w+)?$"
+    r"|\.approved\.\w+$|(?:^|/)(?:fixtures|testdata|test_data)/(?:[^/]*/)*(?:expected[^/]*"
+    r"|[^/]*\.(?:want|expected))(?:/|$)"
 )
 
 
@@ -25,23 +27,29 @@ def lost_tests(scene: Scene) -> Iterator[Hit]:
             yield Hit("test-uncollected", 1, what, path=pair.path)
             continue
         missing = [match.old for match in scene.matches if match.pair is pair and match.new is None]
-        disguised = [(case, now) for case in missing if (now := _disguised(case, suite)) is not None]
+        disguised = [(case, now) for case in missing[:MOST] if (now := _disguised(case, suite)) is not None]
         for case, now in disguised:
-            yield Hit("test-uncollected", now.line, f"`{case.name}` is no longer a test the runner collects", path=pair.path)
-        left = [case for case in missing if case not in [case for case, _ in disguised]]
+            yield Hit(
+                "test-uncollected", now.line, f"`{case.name}` is no longer a test the runner collects", path=pair.path
+            )
+        found = {id(case) for case, _ in disguised}
+        left = [case for case in missing if id(case) not in found]
         if left:
             what = f"{_counted(left)} gone: {_names(left)}"
             yield Hit("test-deleted", 0, what, milder=_made_up(scene, suite, left), path=pair.path)
 
 
 def _hidden(pair: Pair) -> bool:
-    return pair.after is not None and pair.path != pair.old_path and collected(pair.old_path) and not collected(pair.path)
+    return (
+        pair.after is not None and pair.path != pair.old_path and collected(pair.old_path) and not collected(pair.path)
+    )
 
 
 def _disguised(case: Case, suite: Suite) -> Case | None:
     others = (new for new in suite.new if not new.collected)
     return next(
-        (new for new in others if new.name == case.name or (new.core == case.core and case.core) or _same(new, case)), None
+        (new for new in others if new.name == case.name or (new.core == case.core and case.core) or _same(new, case)),
+        None,
     )
 
 
@@ -55,7 +63,7 @@ def _made_up(scene: Scene, suite: Suite, left: list[Case]) -> bool:
     new = [case for other in scene.suites for case in other.added if id(case) not in used]
     said = sum(not assertion.tautology for case in new for assertion in case.assertions)
     wanted = sum(len(case.assertions) for case in left)
-    return bool(new) and said >= max(wanted, 1) or _subject_gone(scene, suite)
+    return (bool(new) and said >= max(wanted, 1)) or _subject_gone(scene, suite)
 
 
 def _subject_gone(scene: Scene, suite: Suite) -> bool:

@@ -10,7 +10,7 @@ from autopilot.domain.evidence import FileTexts, FileVersion
 from autopilot.evidence.tamper.masking import LONGEST_LINE, Masked, language_of, masked
 
 ALIKE, MOST_MOVES, SIGNIFICANT = 0.5, 200, 3
-LINK = "120000"
+LINK, GITLINK = "120000", "160000"
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "integration_tests", "t"})
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".html", ".log", ".csv", ".lock", ".svg")
 _COLLECTED = re.compile(
@@ -103,7 +103,7 @@ class Pair:
     def unreadable(self) -> str:
         """Why a side cannot be looked at, if so."""
         for version in (self.after, self.before):
-            if version is None or version.mode == LINK or version.mode == "160000":
+            if version is None or version.mode in {LINK, GITLINK}:
                 continue
             if version.text is None:
                 return "too large or not text"

@@ -9,32 +9,52 @@ from autopilot.evidence.tamper.masking import language_of, masked
 from autopilot.evidence.tamper.pairs import Hit, Pair
 from autopilot.evidence.tamper.shapes import literals
 
-_CONFIGURES = re.compile(r"(?:\.config\.[cm]?[jt]s|\.conf\.[jt]s|rc\.[cm]?js|(?:^|/)(?:setup|settings|noxfile|manage|build)\.(?:py|rs))$|(?:^|/)(?:scripts|tools|\.github)/")
+_CONFIGURES = re.compile(
+    r"(?:\.config\.[cm]?[jt]s|\.conf\.[jt]s|rc\.[cm]?js|(?:^|/)(?:setup|settings|noxfile|manage"
+    r"|build)\.(?:py|rs))$|(?:^|/)(?:scripts|tools|\.github)/"
+)
 _WATCHED = {
     "python": re.compile(
-        r"PYTEST_CURRENT_TEST|PYTEST_VERSION|[\"'](?:py\.?test|unittest|_pytest|nose)[\"']\s+(?:not\s+)?in\s+(?:sys\.(?:modules|argv)|os\.environ)"
-        r"|sys\.modules(?:\.get\(|\[)\s*[\"'](?:_?pytest|unittest)|[\"']pytest[\"']\s+in\s+sys\.argv|_called_from_test"
+        r"PYTEST_CURRENT_TEST|PYTEST_VERSION|[\"'](?:py\.?test|unittest|_pytest"
+        r"|nose)[\"']\s+(?:not\s+)?in\s+(?:sys\.(?:modules|argv)|os\.environ)"
+        r"|sys\.modules(?:\.get\(|\[)\s*[\"'](?:_?pytest|unittest)|[\"']pytest[\"']\s+in\s+sys\.argv"
+        r"|_called_from_test"
     ),
-    "javascript": re.compile(r"\bJEST_WORKER_ID\b|\bprocess\.env\.VITEST\w*|\bVITEST_WORKER_ID\b|\bimport\.meta\.vitest\b|typeof\s+(?:jest|describe|it|vi)\s*[!=]=="),
+    "javascript": re.compile(
+        r"\bJEST_WORKER_ID\b|\bprocess\.env\.VITEST\w*|\bVITEST_WORKER_ID\b|\bimport\.meta\.vitest\b"
+        r"|typeof\s+(?:jest|describe|it|vi)\s*[!=]=="
+    ),
     "go": re.compile(r"flag\.Lookup\(\s*\"test\.|HasSuffix\(\s*os\.Args\[0\]\s*,\s*\"\.test\""),
     "java": re.compile(r"\"(?:org\.)?junit|getStackTrace\(\).*[Tt]est"),
     "rust": re.compile(r"\b(?:env::var|env!|option_env!)\(\s*\"(?:RUST_TEST_\w+|CARGO_TARGET_TMPDIR|NEXTEST)\b"),
-}  # fmt: skip
+}
 _COMMON = {
-    "python": re.compile(r"\benviron(?:\.get\(|\[)\s*[\"'](?:CI|GITHUB_ACTIONS|GITLAB_CI|TESTING|TEST_MODE)[\"']|getenv\(\s*[\"'](?:CI|GITHUB_ACTIONS|TESTING)[\"']"),
+    "python": re.compile(
+        r"\benviron(?:\.get\(|\[)\s*[\"'](?:CI|GITHUB_ACTIONS|GITLAB_CI|TESTING|TEST_MODE)[\"']"
+        r"|getenv\(\s*[\"'](?:CI|GITHUB_ACTIONS|TESTING)[\"']"
+    ),
     "javascript": re.compile(
-        r"\bNODE_ENV\b[\"'\])]*\s*[!=]==?\s*[\"'`]test|\bMODE\s*===?\s*[\"'`]test|\bprocess\.env\.(?:CI|GITHUB_ACTIONS|TESTING|TEST)\b|[\"'`]test[\"'`]\s*[!=]==?\s*process\.env\.NODE_ENV"
+        r"\bNODE_ENV\b[\"'\])]*\s*[!=]==?\s*[\"'`]test|\bMODE\s*===?\s*[\"'`]test"
+        r"|\bprocess\.env\.(?:CI|GITHUB_ACTIONS|TESTING|TEST)\b"
+        r"|[\"'`]test[\"'`]\s*[!=]==?\s*process\.env\.NODE_ENV"
     ),
     "go": re.compile(r"\btesting\.Testing\(\)|Getenv\(\"(?:CI|GITHUB_ACTIONS|TESTING)\"\)"),
     "rust": re.compile(r"\bcfg!\(test\)|env::var\(\"CI\"\)"),
     "java": re.compile(r"getenv\(\"(?:CI|GITHUB_ACTIONS|TESTING)\"\)"),
-}  # fmt: skip
+}
 _LITERAL = r"(?:\"[^\"\n]*\"|'[^'\n]*'|-?\d[\w.]*)"
 _RETURN = re.compile(rf"^\s*return\s+(?P<value>{_LITERAL})\s*;?\s*$")
 _GUARD = re.compile(rf"(?:==|===|\.equals\(|\bcase\b|\bin\b)\s*\(?(?P<given>{_LITERAL})")
-_INLINE = re.compile(rf"(?:==|===)\s*(?P<given>{_LITERAL}).*\breturn\s+(?P<value>{_LITERAL})|return\s+(?P<chosen>{_LITERAL})\s+if\s+.*==\s*(?P<when>{_LITERAL})")
+_INLINE = re.compile(
+    rf"(?:==|===)\s*(?P<given>{_LITERAL}).*\breturn\s+(?P<value>{_LITERAL})"
+    rf"|return\s+(?P<chosen>{_LITERAL})\s+if\s+.*==\s*(?P<when>{_LITERAL})"
+)
 _ENTRY = re.compile(rf"^\s*[{{(\[]?\s*(?P<given>{_LITERAL})\s*(?::|=>|,)\s*(?P<value>{_LITERAL})\s*[,}})\]]*\s*$")
-_TAKES = re.compile(r"(?:\bdef\s+\w+\(\s*(?!self\s*\)|cls\s*\)|\))|\bfunction\s*\w*\(\s*(?!\))|\bfunc\s[^()]*(?:\([^()]*\)\s*\w+)?\(\s*(?!\))|\bfn\s+\w+\(\s*(?!\)|&self\s*\))|\(\s*\w+[^()]*\)\s*(?:=>|\{\s*$))")
+_TAKES = re.compile(
+    r"(?:\bdef\s+\w+\(\s*(?!self\s*\)|cls\s*\)|\))|\bfunction\s*\w*\(\s*(?!\))"
+    r"|\bfunc\s[^()]*(?:\([^()]*\)\s*\w+)?\(\s*(?!\))|\bfn\s+\w+\(\s*(?!\)|&self\s*\))"
+    r"|\(\s*\w+[^()]*\)\s*(?:=>|\{\s*$))"
+)
 _LEAST_TEXT, _LEAST_DIGITS, _NEAR = 8, 3, 3
 _MOST_ASSERTIONS = 20_000
 

@@ -9,40 +9,71 @@ from autopilot.evidence.tamper.settings import flat
 from autopilot.evidence.tamper.shell import CI, RUNNER
 
 _CONFIGS = re.compile(
-    r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?pytest\.ini|\.coveragerc|\.?mypy\.ini|\.?ruff\.toml|\.flake8|\.pylintrc|package\.json"
-    r"|(?:jest|vitest|vite|eslint|playwright|karma|nyc|biome|stylelint|commitlint|babel)\.config\.\w+|\.eslintrc[\w.]*|tsconfig[\w.-]*\.json|biome\.jsonc?"
-    r"|\.nycrc(?:\.json)?|\.?codecov\.ya?ml|\.golangci\.ya?ml|clippy\.toml|Cargo\.toml|pyrightconfig\.json|\.c8rc\.json|sonar-project\.properties|noxfile\.py)$"
+    r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|\.?pytest\.ini|\.coveragerc"
+    r"|\.?mypy\.ini|\.?ruff\.toml|\.flake8|\.pylintrc|package\.json"
+    r"|(?:jest|vitest|vite|eslint|playwright|karma|nyc|biome|stylelint|commitlint"
+    r"|babel)\.config\.\w+|\.eslintrc[\w.]*|tsconfig[\w.-]*\.json|biome\.jsonc?"
+    r"|\.nycrc(?:\.json)?|\.?codecov\.ya?ml|\.golangci\.ya?ml|clippy\.toml|Cargo\.toml"
+    r"|pyrightconfig\.json|\.c8rc\.json|sonar-project\.properties|noxfile\.py)$"
 )
-_THRESHOLD = re.compile(r"(?:fail_under|fail-under|cov-fail-under|branches|functions|lines|statements|threshold|minimum|min_coverage|target|score)$")
-_BOUND = re.compile(r"(?:max-complexity|max_complexity|max-line-length|max-args|max-branches|max-statements|max-warnings|cognitive-complexity-threshold)$")
+_THRESHOLD = re.compile(
+    r"(?:fail_under|fail-under|cov-fail-under|branches|functions|lines|statements|threshold"
+    r"|minimum|min_coverage|target|score)$"
+)
+_BOUND = re.compile(
+    r"(?:max-complexity|max_complexity|max-line-length|max-args|max-branches|max-statements"
+    r"|max-warnings|cognitive-complexity-threshold)$"
+)
 _STRICT = re.compile(
-    r"(?:strict|strict_\w+|strict[A-Z]\w+|disallow_\w+|warn_\w+|check_untyped_defs|noImplicit\w+|noUnused\w+|noUnchecked\w+|no_implicit_\w+"
+    r"(?:strict|strict_\w+|strict[A-Z]\w+|disallow_\w+|warn_\w+|check_untyped_defs|noImplicit\w+"
+    r"|noUnused\w+|noUnchecked\w+|no_implicit_\w+"
     r"|xfail_strict|fail_on_\w+|failOn\w+|errorOn\w+|noFallthrough\w+|exactOptional\w+|branch|typeCheckingMode)$"
 )
-_LAX = re.compile(r"(?:ignore_errors|ignore_missing_imports|skipLibCheck|allow_untyped_\w+|allowUnreachableCode|allow_redefinition|passWithNoTests|bail)$")
+_LAX = re.compile(
+    r"(?:ignore_errors|ignore_missing_imports|skipLibCheck|allow_untyped_\w+|allowUnreachableCode"
+    r"|allow_redefinition|passWithNoTests|bail)$"
+)
 _EXCEPTIONS = re.compile(
-    r"(?:^|\.)(?:ignore|extend-ignore|extend_ignore|exclude|extend-exclude|omit|disable|disable_error_code|exclude_lines|exclude_also|ignorePatterns|skips"
+    r"(?:^|\.)(?:ignore|extend-ignore|extend_ignore|exclude|extend-exclude|omit|disable"
+    r"|disable_error_code|exclude_lines|exclude_also|ignorePatterns|skips"
     r"|coveragePathIgnorePatterns|ignores|filterwarnings|reportIgnore|(?:lint\.)?per-file-ignores(?:\..+)?)$"
 )
 _DEMANDS = re.compile(r"(?:^|\.)(?:select|extend-select|enable|enable_error_code|enabled|linters)$")
-_WHERE_TESTS = re.compile(r"(?:^|\.)(?:testpaths|python_files|python_classes|python_functions|testMatch|testRegex|roots|projects)$")
+_WHERE_TESTS = re.compile(
+    r"(?:^|\.)(?:testpaths|python_files|python_classes|python_functions|testMatch|testRegex|roots" r"|projects)$"
+)
 _NOT_TESTS = re.compile(r"(?:^|\.)(?:testPathIgnorePatterns|modulePathIgnorePatterns|norecursedirs|collect_ignore)$")
 _OPTIONS = re.compile(r"(?:^|\.)addopts$")
-_LEAVES_OUT = re.compile(r"(?:^|\s)(?:-k|--deselect|--ignore|--ignore-glob|-m\s+[\"']?not\b|--collect-only|--co|--lf|--last-failed|-p\s+no:\w+)(?=[\s=\"']|$)")
+_LEAVES_OUT = re.compile(
+    r"(?:^|\s)(?:-k|--deselect|--ignore|--ignore-glob|-m\s+[\"']?not\b|--collect-only|--co|--lf"
+    r"|--last-failed|-p\s+no:\w+)(?=[\s=\"']|$)"
+)
 _RULE_LEVEL = re.compile(r"(?:^|\.)rules\.")
 _OFF, _ERROR = {"off", "0", "warn", "1", "allow"}, {"error", "2", "deny", "forbid"}
-_CI_SOFT = re.compile(r"^\s*-?\s*(?:continue-on-error|allow_failure)\s*:\s*(?:true|\$\{\{\s*true)|^\s*-?\s*if\s*:\s*[\"']?(?:false|\$\{\{\s*false)|^\s*when\s*:\s*manual\b")
+_CI_SOFT = re.compile(
+    r"^\s*-?\s*(?:continue-on-error|allow_failure)\s*:\s*(?:true|\$\{\{\s*true)"
+    r"|^\s*-?\s*if\s*:\s*[\"']?(?:false|\$\{\{\s*false)|^\s*when\s*:\s*manual\b"
+)
 _JOB = re.compile(r"^  (?P<name>[\w-]+)\s*:\s*$", re.MULTILINE)
 _COMMENTS = {
-    "python": re.compile(r"#\s*(?:noqa\b|type:\s*ignore|pylint:\s*disable|pragma:\s*no[ -]?cover|pyright:\s*ignore|mypy:\s*(?:ignore|disable|allow)|ruff:\s*noqa|flake8:\s*noqa|nosec\b)"),
-    "javascript": re.compile(r"eslint-disable|@ts-(?:ignore|nocheck|expect-error)\b|(?:istanbul|c8|v8)\s+ignore|biome-ignore|tslint:disable"),
+    "python": re.compile(
+        r"#\s*(?:noqa\b|type:\s*ignore|pylint:\s*disable|pragma:\s*no[ -]?cover|pyright:\s*ignore"
+        r"|mypy:\s*(?:ignore|disable|allow)|ruff:\s*noqa|flake8:\s*noqa|nosec\b)"
+    ),
+    "javascript": re.compile(
+        r"eslint-disable|@ts-(?:ignore|nocheck|expect-error)\b|(?:istanbul|c8|v8)\s+ignore"
+        r"|biome-ignore|tslint:disable"
+    ),
     "go": re.compile(r"//\s*nolint\b"),
     "java": re.compile(r"NOSONAR|NOPMD|CHECKSTYLE:OFF|noinspection|spotbugs:ignore"),
     "shell": re.compile(r"shellcheck\s+disable"),
     "rust": re.compile(r"(?!)"),
     "yaml": re.compile(r"(?!)"),
-}  # fmt: skip
-_MARKS = {"rust": re.compile(r"#!?\[allow\("), "java": re.compile(r"@SuppressWarnings\b|@Suppress\(|@SuppressFBWarnings\b")}
+}
+_MARKS = {
+    "rust": re.compile(r"#!?\[allow\("),
+    "java": re.compile(r"@SuppressWarnings\b|@Suppress\(|@SuppressFBWarnings\b"),
+}
 
 
 def suppressions(pair: Pair) -> Iterator[Hit]:
@@ -78,7 +109,9 @@ def _changed(pair: Pair, key: str, was: Any, now: Any) -> Iterator[Hit]:
     if _is_number(was) and _THRESHOLD.search(key) and (now is None or (_is_number(now) and now < was)):
         yield Hit("check-relaxed", line, f"{key} went from {was:g} to {now if now is None else f'{now:g}'}")
     elif _is_number(was) and _BOUND.search(key) and (now is None or (_is_number(now) and now > was)):
-        yield Hit("check-relaxed", line, f"{key} went from {was:g} to {now if now is None else f'{now:g}'}", milder=True)
+        yield Hit(
+            "check-relaxed", line, f"{key} went from {was:g} to {now if now is None else f'{now:g}'}", milder=True
+        )
     elif was is True and _STRICT.search(key) and not now:
         yield Hit("check-relaxed", line, f"{key} was switched off")
     elif was in ("strict", "standard") and now in ("off", "basic"):
@@ -144,9 +177,10 @@ def _line(pair: Pair, key: str, item: str = "") -> int:
     """The line of the item, else of the key's last part, else none."""
     wanted = [item] if item else []
     wanted.append(re.split(r"\.(?=[\w-]+$)", key)[-1])
+    fresh = frozenset(pair.fresh)
     for word in wanted:
         for number, line in enumerate(pair.new.raw.split("\n"), start=1):
-            if word and word in line and (number in pair.fresh or word == wanted[-1]):
+            if word and word in line and (number in fresh or word == wanted[-1]):
                 return number
     return 0
 

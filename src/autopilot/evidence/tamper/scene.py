@@ -1,5 +1,6 @@
 """The tests of a whole change, before and after, and which of the old ones is which of the new."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,12 +45,11 @@ class Suite:
     @cached_property
     def added(self) -> tuple[Case, ...]:
         """Tests whose names were not there before; of equal names those beyond the old number."""
-        names = [case.name for case in self.old_tests]
+        names = Counter(case.name for case in self.old_tests)
         found = []
         for case in self.new_tests:
-            if case.name in names:
-                names.remove(case.name)
-            else:
+            names[case.name] -= 1
+            if names[case.name] < 0:
                 found.append(case)
         return tuple(found)
 
@@ -83,6 +83,7 @@ class Scene:
 
     def _matched(self, suite: Suite) -> Iterator[Match]:
         by_name: dict[str, list[Case]] = {}
+        looked = 0
         for case in suite.new_tests:
             by_name.setdefault(case.name, []).append(case)
         for old in suite.old_tests:
@@ -90,9 +91,15 @@ class Scene:
             if same:
                 yield Match(suite.pair, old, same.pop(0), suite.pair)
                 continue
-            found = next((c for c in self._newcomers if c[1].name == old.name and c[1].name), None)
-            found = found or next((c for c in self._newcomers if _continues(old, c[1])), None)
+            looked += 1
+            found = self._elsewhere(suite, old) if looked <= MOST_CANDIDATES else None
             yield Match(suite.pair, old, found[1] if found else None, found[0] if found else None)
+
+    def _elsewhere(self, suite: Suite, old: Case) -> tuple[Pair, Case] | None:
+        """Among the new tests, and among those of its own file that became a table of cases."""
+        named = next((c for c in self._newcomers if c[1].name == old.name and c[1].name), None)
+        tables = ((suite.pair, case) for case in suite.new_tests if case.parametrised)
+        return named or next((c for c in (*self._newcomers, *tables) if _continues(old, c[1])), None)
 
 
 def _continues(old: Case, new: Case) -> bool:

@@ -12,9 +12,9 @@ from autopilot.evidence.tamper.masking import Masked
 Flat = dict[str, Any]
 DEEPEST = 12
 _PAIR = re.compile(
-    r"(?P<key>[\"']?[A-Za-z_][\w./@-]*[\"']?)\s*[:=]\s*(?P<value>true|false|True|False|-?\d+(?:\.\d+)?|[\"'][^\"'\n]*[\"'])"
+    r"(?<![\w./@-])(?P<key>[\"']?[A-Za-z_][\w./@-]*[\"']?)\s*[:=]\s*(?P<value>true|false|True|False|-?\d+(?:\.\d+)?|[\"'][^\"'\n]*[\"'])"
 )
-_LIST = re.compile(r"[\"']?(?P<key>[A-Za-z_][\w-]*)[\"']?\s*[:=]\s*\[(?P<items>[^\[\]]*)\]")
+_LIST = re.compile(r"(?<![\w-])(?P<key>[A-Za-z_][\w-]*)[\"']?\s*[:=]\s*\[(?P<items>[^\[\]]*)\]")
 _ITEM = re.compile(r"[\"'](?P<quoted>[^\"'\n]*)[\"']")
 
 

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from autopilot.evidence.tamper.pairs import Hit, Pair
 
 CI = re.compile(
-    r"(?:^|/)(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab-ci|\.travis\.yml|azure-pipelines|bitbucket-pipelines"
+    r"(?:^|/)(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab-ci|\.travis\.yml"
+    r"|azure-pipelines|bitbucket-pipelines"
     r"|\.drone\.yml|\.woodpecker|\.buildkite/|\.forgejo/|\.gitea/)"
 )
 RUNNER = re.compile(
-    r"(?<![\w./-])(?:py\.?test|unittest|tox|nox|jest|vitest|mocha|playwright|cypress|rspec|phpunit|ctest|bats|mypy|pyright|ruff"
+    r"(?<![\w./-])(?:py\.?test|unittest|tox|nox|jest|vitest|mocha|playwright|cypress|rspec|phpunit"
+    r"|ctest|bats|mypy|pyright|ruff"
     r"|flake8|pylint|eslint|tsc|shellcheck|golangci-lint|clippy|biome|semgrep|bandit|coverage)(?![\w/-])"
-    r"|\bgo\s+(?:test|vet|build)\b|\bcargo\s+(?:test|check|clippy|build|nextest)\b|\b(?:prettier|black)\b[^|;&]*--check"
+    r"|\bgo\s+(?:test|vet|build)\b|\bcargo\s+(?:test|check|clippy|build|nextest)\b|\b(?:prettier"
+    r"|black)\b[^|;&]*--check"
     r"|\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+|-s\s+)*(?:test|lint|build|check|typecheck|tsc|ci)\b"
-    r"|\b(?:make|just)\s+(?:-\w+\s+)*(?:test|check|lint|build|verify|all)\b|\b(?:mvnw?|gradlew?|dotnet|mix|swift)\b[^|;&]*\b(?:test|verify|check|build)\b"
+    r"|\b(?:make|just)\s+(?:-\w+\s+)*(?:test|check|lint|build|verify|all)\b|\b(?:mvnw?|gradlew?"
+    r"|dotnet|mix|swift)\b[^|;&]*\b(?:test|verify|check|build)\b"
     r"|(?:\b(?:ba|z)?sh\s+|\./|\bpython3?\s+)\S*(?:tests?|check|verify|lint)\w*\.?(?:sh|py|bats)?\b"
 )
 _EXCUSED = re.compile(
@@ -23,22 +27,36 @@ _EXCUSED = re.compile(
     r"|;\s*(?P<after>true|exit\s+0|:)\s*(?=[\"']?\s*,?\s*$)"
 )
 _CLEANUP = re.compile(
-    r"^\W*(?:sudo\s+|@|-)*(?:rm|rmdir|mkdir|p?kill|killall|docker|podman|u?mount|wait|read|cp|mv|ln|chmod|chown|unset|touch|cd|popd|find"
-    r"|pushd|source|command|which|type|hash|stty|tput|git\s+(?:branch|tag|remote|worktree|stash|config|fetch)|brew|apt(?:-get)?"
+    r"^\W*(?:sudo\s+|@|-)*(?:rm|rmdir|mkdir|p?kill|killall|docker|podman|u?mount|wait|read|cp|mv"
+    r"|ln|chmod|chown|unset|touch|cd|popd|find"
+    r"|pushd|source|command|which|type|hash|stty|tput|git\s+(?:branch|tag|remote|worktree|stash"
+    r"|config|fetch)|brew|apt(?:-get)?"
     r"|pip3?\s+uninstall|systemctl|createdb|dropdb|nvm|rustup|deactivate|ulimit|sleep|curl|wget|\w+=)\b"
 )
 _ASKS = re.compile(r"^\W*(?:!\s*)?(?:\[\[?|test|grep|egrep|diff|cmp|assert\w*|python3?|node)\b")
 _PIPED = re.compile(r"[^|]\|\s*(?:tee|cat|head|tail|sed|awk|ts)\b")
-_NARROWS = re.compile(r"--deselect\b|--ignore(?:-glob)?[=\s]|-k\s*[\"']?\s*not\b|-m\s*[\"']?\s*not\b|-run\s+[\"']?\^\$|--collect-only\b|-x\s+test\b")
-_NARROWS_MAYBE = re.compile(r"--passWithNoTests\b|-DskipTests\b|-Dmaven\.test\.skip|--no-run\b|--testPathIgnorePatterns\b|--exclude[=\s]")
+_NARROWS = re.compile(
+    r"--deselect\b|--ignore(?:-glob)?[=\s]|-k\s*[\"']?\s*not\b|-m\s*[\"']?\s*not\b"
+    r"|-run\s+[\"']?\^\$|--collect-only\b|-x\s+test\b"
+)
+_NARROWS_MAYBE = re.compile(
+    r"--passWithNoTests\b|-DskipTests\b|-Dmaven\.test\.skip|--no-run\b|--testPathIgnorePatterns\b" r"|--exclude[=\s]"
+)
 _PLAIN_EXIT = re.compile(r"^\s*exit(?:\s+0)?\s*;?\s*$")
-_BLOCK_OPEN = re.compile(r"(?:^|[;&|]\s*|\bthen\s+|\bdo\s+|\belse\s+)(?:if|case|for|while|until|select)\b|\{\s*$|^\s*\(\s*$")
+_BLOCK_OPEN = re.compile(
+    r"(?:^|[;&|]\s*|\bthen\s+|\bdo\s+|\belse\s+)(?:if|case|for|while|until|select)\b|\{\s*$" r"|^\s*\(\s*$"
+)
 _BLOCK_CLOSE = re.compile(r"(?:^|;)\s*(?:fi|esac|done)\b|^\s*[})]")
 _ERREXIT = re.compile(r"\bset\s+-\w*e|\bset\s+-o\s+errexit|^#!.*\s-\w*e", re.MULTILINE)
 _PIPEFAIL = re.compile(r"\bpipefail\b")
 _ERREXIT_OFF = re.compile(r"\bset\s+\+\w*e|\bset\s+\+o\s+(?:errexit|pipefail)")
-_HOLLOW = re.compile(r"^[@\-\s]*(?:true|:|/bin/true|exit(?:\s+0)?|return(?:\s+0)?|echo\b[^|;&`$]*|printf\b[^|;&`$]*|set\s+[-+]\w+.*)?$")
-_SCRIPTS = re.compile(r"^(?:pre|post)?(?:test|lint|build|check|typecheck|verify|ci|coverage|tsc|type-check)(?:[:\w-]*)$")
+_HOLLOW = re.compile(
+    r"^[@\-\s]*(?:true|:|/bin/true|exit(?:\s+0)?|return(?:\s+0)?|echo\b[^|;&`$]*|printf\b[^|;&`$]*"
+    r"|set\s+[-+]\w+.*)?$"
+)
+_SCRIPTS = re.compile(
+    r"^(?:pre|post)?(?:test|lint|build|check|typecheck|verify|ci|coverage|tsc" r"|type-check)(?:[:\w-]*)$"
+)
 
 
 def hidden_exit_codes(pair: Pair) -> Iterator[Hit]:
@@ -160,7 +178,9 @@ def _hollow(pair: Pair, old: dict[str, list[str]], new: dict[str, list[str]]) ->
     lines = pair.new.raw.split("\n")
     for name, commands in new.items():
         if _SCRIPTS.match(name) and name in old and _is_hollow(commands) and not _is_hollow(old[name]):
-            line = next((i for i, text in enumerate(lines, start=1) if re.match(rf"\s*\"?{re.escape(name)}\b", text)), 0)
+            line = next(
+                (i for i, text in enumerate(lines, start=1) if re.match(rf"\s*\"?{re.escape(name)}\b", text)), 0
+            )
             yield Hit("check-hollow", line, f"`{name}` no longer checks anything")
 
 

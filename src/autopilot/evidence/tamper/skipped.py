@@ -14,17 +14,19 @@ _ALWAYS = r"(?:True|1|not\s+False|sys\.version_info\s*>\s*\(0)"
 _SKIPS = {
     "python": re.compile(
         r"\bmark\.(?:skip|xfail)\b|@(?:unittest\.)?(?:skip|expectedFailure)\b|\bpytest\.(?:skip|xfail)\(|\.skipTest\("
-        rf"|\braise\s+(?:unittest\.)?SkipTest\b|\b__test__\s*=\s*False|\bskip[iI]f\(\s*{_ALWAYS}|\bskipUnless\(\s*(?:False|0)\b"
+        rf"|\braise\s+(?:unittest\.)?SkipTest\b|\b__test__\s*=\s*False|\bskip[iI]f\(\s*{_ALWAYS}"
+        rf"|\bskipUnless\(\s*(?:False|0)\b"
     ),
     "javascript": re.compile(
-        r"(?<![\w.$])(?:it|test|describe|context|specify|suite)(?:\s*\.\s*\w+){0,2}\s*\.\s*(?:skip|todo|failing|fails|fixme)\b"
+        r"(?<![\w.$])(?:it|test|describe|context|specify|suite)(?:\s*\.\s*\w+){0,2}\s*\.\s*(?:skip"
+        r"|todo|failing|fails|fixme)\b"
         r"|(?<![\w.$])(?:xit|xtest|xdescribe|xcontext|xspecify|pending)\s*\(|\bthis\.skip\(|\bt\.(?:skip|todo)\("
     ),
     "go": re.compile(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\("),
     "rust": re.compile(r"#\[ignore\b|#\[should_panic\b"),
     "java": re.compile(r"@(?:Disabled|Ignore)\b|\bthrow\s+new\s+(?:SkipException|TestAbortedException)\b"),
     "shell": re.compile(r"(?:^|[;&|]\s*)\s*skip\b(?!\s*[=(])"),
-}  # fmt: skip
+}
 _CONDITIONS = {
     "python": re.compile(r"\bskip[iI]f\(|\bskipUnless\(|\bimportorskip\(|\bxfail\(\s*(?!\w+\s*=|\)|[\"'])|marks\s*="),
     "javascript": re.compile(r"\.\s*(?:skipIf|runIf)\b|\?\s*\w+\s*[:.]|&&\s*this\.skip"),
@@ -32,15 +34,19 @@ _CONDITIONS = {
     "rust": re.compile(r"#\[cfg_attr\("),
     "java": re.compile(r"@(?:Disabled|Enabled)(?:On|If|For)\w*|\bassumeTrue\("),
     "shell": re.compile(r"(?:&&|\|\|)\s*skip\b|^\s*if\b"),
-}  # fmt: skip
-_BRANCH = re.compile(r"^\s*(?:\}?\s*else\b|if\b|elif\b|except\b|unless\b|case\b|switch\b|catch\b|try\b|while\b|for\b)")
+}
+_BRANCH = re.compile(
+    r"^\s*(?:\}?\s*else\b|if\b|elif\b|except\b|unless\b|case\b|switch\b|catch\b|try\b|while\b" r"|for\b)"
+)
 _FOCUS = re.compile(
     r"(?<![\w.$])(?:it|test|describe|context|specify|suite)(?:\s*\.\s*\w+){0,2}\s*\.\s*only\b"
     r"|(?<![\w.$])(?:fit|fdescribe|fcontext|ftest)\s*\("
 )
 _RETURN = re.compile(r"^\s*(?:return(?:\s+(?:true|false|nil|null|undefined|0|Ok\(\(\)\)))?|exit(?:\s+0)?)\s*;?\s*$")
 _EMPTY_CATCH = re.compile(r"\bcatch\s*(?:\([^()\n]*\)|\w+)?\s*\{(?P<body>[^{}]*)\}")
-_QUIET = re.compile(r"(?:\s|;|console\.\w+\([^()\n]*\)|return(?:\s+\w+)?|//|System\.out\.\w+\([^()\n]*\)|\w+\.printStackTrace\(\))*")
+_QUIET = re.compile(
+    r"(?:\s|;|console\.\w+\([^()\n]*\)|return(?:\s+\w+)?|//|System\.out\.\w+\([^()\n]*\)" r"|\w+\.printStackTrace\(\))*"
+)
 _ASSERTS = re.compile(r"\b(?:expect|assert\w*)\s*[(.!]")
 _DROPPED = re.compile(r"\.catch\(\s*(?:\(\s*\w*\s*\)|\w+)\s*=>\s*(?:\{\s*\}|null|undefined|void 0|true)\s*\)")
 _PATCHED = re.compile(
@@ -142,7 +148,9 @@ def _handler(node: ast.AST) -> int:
     if isinstance(node, ast.Try):
         holder = ast.FunctionDef(name="_", args=_NO_ARGUMENTS, body=node.body, decorator_list=[])
         for handler in node.handlers if any(True for _ in assertions(holder)) else ():
-            if _catches(handler.type) and not any(isinstance(n, ast.Raise | ast.Assert) or _fails(n) for n in ast.walk(handler)):
+            if _catches(handler.type) and not any(
+                isinstance(n, ast.Raise | ast.Assert) or _fails(n) for n in ast.walk(handler)
+            ):
                 return handler.lineno
     if isinstance(node, ast.With):
         calls = [i.context_expr for i in node.items if isinstance(i.context_expr, ast.Call)]

@@ -9,7 +9,8 @@ _WEAK = re.compile(
     r"|isInstanceOf|isNotNil|NotNil|NotEmpty|True|NoError|doesNotThrow|toBeNonNull)\b(?:\(|$|\s)"
     r"|\.not\.(?:toBe(?:Null|Undefined|NaN)?|toThrow|toEqual)\b"
     r"|(?:^|\.)(?:assertTrue|assertNotNull|assertNotEmpty|assertDoesNotThrow|assertNotSame)\b"
-    r"|^assert!\(|^assert\(|^assert\.(?:ok|isOk|exists|isDefined|isTrue|notEqual)\b|\.to\.(?:be\.(?:ok|an?|true)|exist)\b"
+    r"|^assert!\(|^assert\(|^assert\.(?:ok|isOk|exists|isDefined|isTrue|notEqual)\b"
+    r"|\.to\.(?:be\.(?:ok|an?|true)|exist)\b"
     r"|^if [^{]*(?:== nil|!= nil|len\([^()]*\) == 0)\s*\{"
 )
 _PART = re.compile(
@@ -20,16 +21,20 @@ _PART = re.compile(
 )
 _COMPARES = re.compile(r"===?|!=|\.equals\(|\.eq\(")
 _ALWAYS = re.compile(
-    r"^(?:expect|assertThat)\(\s*(?:true|1|!0|!!1)\s*\)\s*\.(?:toBe\(\s*(?:true|1)\s*\)|toEqual\(\s*(?:true|1)\s*\)|toBeTruthy\(\)"
+    r"^(?:expect|assertThat)\(\s*(?:true|1|!0|!!1)\s*\)\s*\.(?:toBe\(\s*(?:true|1)\s*\)"
+    r"|toEqual\(\s*(?:true|1)\s*\)|toBeTruthy\(\)"
     r"|isTrue\(\)|to\.be\.(?:true|ok)|toBeDefined\(\)|to\.equal\(true\))"
     r"|(?:^|\.)(?:assert(?:True|\.ok|\.isTrue|\.True)?|require\.True)!?\(\s*(?:t\s*,\s*)?(?:true|1|!false)\s*(?:,|\))"
     r"|\|\|\s*true\b|^if false\b"
 )
 _PAIR = re.compile(
-    r"(?:^|\.)(?:assert(?:_eq!|Equals?|Same|StrictEqual|That|\.equal|\.strictEqual|\.deepEqual|\.Equal|ArrayEquals)|require\.Equal)\("
+    r"(?:^|\.)(?:assert(?:_eq!|Equals?|Same|StrictEqual|That|\.equal|\.strictEqual|\.deepEqual"
+    r"|\.Equal|ArrayEquals)|require\.Equal)\("
 )
 _MATCHER = re.compile(r"\s*\.(?:to\.)?(?:toBe|toEqual|toStrictEqual|isEqualTo|isSameAs|equals?|eql)\(")
-_PLAIN_COMPARISON = re.compile(r"^assert!?\(\s*(?P<left>[\w.()\[\]\"']+)\s*(?:===?|>=|<=)\s*(?P<right>[\w.()\[\]\"']+)\s*\)$")
+_PLAIN_COMPARISON = re.compile(
+    r"^assert!?\(\s*(?P<left>[\w.()\[\]\"']+)\s*(?:===?|>=|<=)\s*(?P<right>[\w.()\[\]\"']+)\s*\)$"
+)
 
 
 def call_strength(text: str) -> int:

@@ -8,7 +8,7 @@ from autopilot.evidence.tamper.pairs import Hit
 from autopilot.evidence.tamper.scene import Scene
 from autopilot.evidence.tamper.shapes import EXACT, LITERAL, SOMETHING, Assertion, Case
 
-SHOWN = 70
+SHOWN, MOST = 70, 300
 _EQUIVALENT = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined"})
 _TOLERANCE = re.compile(
     r"\b(?:abs|rel|delta|places|atol|rtol|abs_tol|rel_tol|epsilon|tolerance|max_delta)\s*[=:]\s*(?P<named>[\d.eE+-]+)"
@@ -33,10 +33,7 @@ def _tabled(old: Case, new: Case) -> bool:
 
 
 def _compared(old: Case, new: Case) -> Iterator[Hit]:
-    gone = list((Counter(_texts(old)) - Counter(_texts(new))).elements())
-    come = Counter(_texts(new)) - Counter(_texts(old))
-    removed = [_named(old, text) for text in gone]
-    added = [_named(new, text) for text in come.elements()]
+    removed, added = _without(old, new), _without(new, old)
     for assertion in added:
         if assertion.tautology:
             yield Hit("assertion-tautology", assertion.line, f"`{_short(assertion)}` holds whatever the code does")
@@ -52,12 +49,15 @@ def _compared(old: Case, new: Case) -> Iterator[Hit]:
     yield from _dropped(old, new, [was for was in unmatched if not was.tautology], added)
 
 
-def _texts(case: Case) -> list[str]:
-    return [assertion.text for assertion in case.assertions]
-
-
-def _named(case: Case, text: str) -> Assertion:
-    return next(assertion for assertion in case.assertions if assertion.text == text)
+def _without(case: Case, other: Case) -> list[Assertion]:
+    """The assertions that the other does not have, equal ones counted."""
+    left = Counter(assertion.text for assertion in other.assertions)
+    found = []
+    for assertion in case.assertions:
+        left[assertion.text] -= 1
+        if left[assertion.text] < 0:
+            found.append(assertion)
+    return found[:MOST]
 
 
 def _successor(was: Assertion, added: list[Assertion]) -> Assertion | None:

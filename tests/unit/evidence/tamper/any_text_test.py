@@ -19,7 +19,7 @@ PATHS = (
 FRAGMENTS = (
     "def test_a():\n", "    assert x == 1\n", "it('a', () => {", "expect(a).toBe(1)", "});\n", "{", "}", "(", ")", '"', "'", "`",
     "\\", "/*", "*/", '"""', "#[test]\n", "fn a() ", "@Test\n", "void a() ", "func TestA(t *T) ", "|| true", "exit 0\n", "#", "//",
-    "@test \"a\" {\n", "try:\n", "except:\n", "[tool.x]\n", "a = 1\n", "<<END\n", "\0", "\r", "\u2028", "\ud800", "é", "  - run: pytest\n",
+    '@test "a" {\n', "try:\n", "except:\n", "[tool.x]\n", "a = 1\n", "<<END\n", "\0", "\r", "\u2028", "\ud800", "é", "  - run: pytest\n",
 )  # fmt: skip
 texts = st.one_of(
     st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), max_size=20).map("".join), st.binary(max_size=60).map(lambda b: b.decode("utf-8", "replace")),
@@ -61,7 +61,9 @@ def test_leaving_a_text_as_it_is_is_never_a_cheat(cheat: cheats.Cheat) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(texts, st.sampled_from(("python", "javascript", "go", "rust", "java", "shell", "yaml", "toml", "ini", "json", "")))
+@given(
+    texts, st.sampled_from(("python", "javascript", "go", "rust", "java", "shell", "yaml", "toml", "ini", "json", ""))
+)
 def test_masking_keeps_every_line_where_it_is(text: str, language: str) -> None:
     read = masked(text, language)
 
@@ -74,12 +76,19 @@ PIECES = ("a", "(", "it(", '"\\', "'", "/*", "=/[", "assert ", "|| true ", "@a "
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("end", ["", "\n"], ids=["one line", "many lines"])
-def test_a_megabyte_of_anything_is_read_in_time(piece: str, end: str) -> None:
-    text = (piece + end) * (400_000 // len(piece + end)) if end else piece * (1_000_000 // len(piece))
+def test_a_line_of_a_megabyte_and_endless_lines_are_read_in_time(piece: str, end: str) -> None:
+    text = (piece + end) * ((20_000 if end else 1_000_000) // len(piece + end))
     after = FileVersion(mode="100644", text=text, size=len(text))
     began = time.monotonic()
 
-    for path in ("tests/test_a.py", "src/a.test.ts", "src/a.rs", "src/test/ATest.java", "tests/check.sh", "package.json"):
+    for path in (
+        "tests/test_a.py",
+        "src/a.test.ts",
+        "src/a.rs",
+        "src/test/ATest.java",
+        "tests/check.sh",
+        "package.json",
+    ):
         detect([FileTexts(path=path, before=FileVersion(mode="100644", text="x\n"), after=after)])
 
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 10

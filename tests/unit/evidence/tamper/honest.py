@@ -89,7 +89,7 @@ SILENT: list[Honest] = [
     ("comment with or true", *sh("grep -q", "# never write || true here\ngrep -q")),
     ("string with or true", *sh("grep -q", "echo 'do not write || true'\ngrep -q")),
     ("here-document with exit 0", *sh("diff ", "cat > hook <<END\nexit 0\nset +e\nit's\nEND\ndiff ")),
-    ("exit 0 in a branch", *sh("diff ", "if [ -n \"$QUICK\" ]; then\n  exit 0\nfi\ndiff ")),
+    ("exit 0 in a branch", *sh("diff ", 'if [ -n "$QUICK" ]; then\n  exit 0\nfi\ndiff ')),
     ("exit 0 at the end with set -e", "scripts/check.sh", SH, SH + "exit 0\n"),
     ("trap that cleans up", *sh("grep -q", "trap 'rm -rf \"$tmp\"' EXIT\ngrep -q")),
     ("strictness added to a script", "scripts/check.sh", "grep -q x y\n", "set -euo pipefail\ngrep -q x y\n"),
