@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from autopilot.cli.usage import HELP
-from autopilot.domain import errors
+from autopilot.domain import errors, honesty
 from autopilot.domain.settings import Limits
 from autopilot.engine.tables import StageRow, stages
 from autopilot.planning import config
@@ -117,6 +117,14 @@ def limits() -> str:
     return table(("key", "default"), rows)
 
 
+def tampering() -> str:
+    rows = [
+        (f"`{rule.name}`", honesty.SPOKEN[rule.severity], rule.looks_for, rule.milder or "-", rule.why)
+        for rule in honesty.RULES
+    ]
+    return table(("rule", "weight", "what is looked for", "only a concern when", "why"), rows)
+
+
 def usage() -> str:
     return f"```text\n{HELP.rstrip()}\n```\n"
 
@@ -129,6 +137,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "limits": limits,
     "usage": usage,
+    "tampering": tampering,
 }
 
 
