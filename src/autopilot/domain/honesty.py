@@ -77,7 +77,7 @@ RULES: tuple[TamperRule, ...] = (
         "blocker",
         "options and lists that leave tests out of the run: -k, --deselect, --ignore, collect_ignore",
         "Tests left out of the run never fail.",
-        "a list of test folders or patterns changed",
+        "a list of test folders or patterns changed, or the run is a new one beside others",
     ),
     _test(
         "assertion-removed",
@@ -130,6 +130,7 @@ RULES: tuple[TamperRule, ...] = (
         "forced-success",
         "exit codes and outcomes set by hooks, exits with 0 in test code, handlers at exit",
         "The run reports success whatever happened.",
+        "a forked child process ends itself",
     ),
     _blocker(
         "runner",

@@ -9,6 +9,8 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 
+SHOWN = 40
+
 
 def tampering(record: PhaseRecord, tools: Tools, change: Change, tasks: Iterable[Task]) -> tuple[Finding, ...]:
     """Worst first. `tasks` are those whose declarations count here."""
@@ -32,7 +34,8 @@ def noticed_lines(record: PhaseRecord, seen: Verified | None) -> str:
     """For reviewers: what the machine noticed, and which test changes the plan announces. Empty when nothing."""
     findings = seen.tampering if seen else ()
     tasks = record.plan.tasks if record.plan else ()
-    lines = [f"- {finding_line(finding)}" for finding in findings]
+    lines = [f"- {finding_line(finding)}" for finding in findings[:SHOWN]]
+    lines += [f"- and {len(findings) - SHOWN} more of less weight"] if len(findings) > SHOWN else []
     for task in tasks:
         lines += [f"- announced by the plan: {d.path} changes, {d.reason}" for d in task.changes_tests if d.reason]
     return "\nNoticed by machine in the change; look at each:\n" + "\n".join(lines) + "\n" if lines else ""

@@ -10,7 +10,7 @@ from autopilot.evidence.tamper import files, forced, lost_tests, product, relaxe
 from autopilot.evidence.tamper.pairs import Hit, Pair, pairs
 from autopilot.evidence.tamper.scene import Scene, in_scene
 
-MOST_A_RULE_AND_FILE, MOST_HITS = 5, 200
+MOST_A_RULE_AND_FILE, MOST_HITS, MOST_FINDINGS = 5, 200, 200
 Tests = Callable[[], Mapping[str, str]]
 """The test files as they were before the change; read only when a detector needs them."""
 
@@ -52,7 +52,7 @@ def detect(changed: Sequence[FileTexts], old_tests: Tests = dict) -> tuple[Findi
     for pair in scene.pairs:
         found += [_finding(hit, hit.path or pair.path) for hit in _of_file(scene, pair)]
     found += [_finding(hit, hit.path) for hit in _hardcoded(scene, old_tests)]
-    return tuple(_bounded(found))
+    return _cut(tuple(_bounded(found)))
 
 
 def _of_file(scene: Scene, pair: Pair) -> Iterator[Hit]:
@@ -79,6 +79,15 @@ def _finding(hit: Hit, path: str) -> Finding:
     severity: Severity = "warning" if hit.milder and rule.severity == "blocker" else rule.severity
     where = f"{path}:{hit.line}" if hit.line else path or "the change"
     return Finding(rule=hit.rule, where=where, what=hit.what, severity=severity, why=rule.why)
+
+
+def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """As many as anybody reads, blockers first, and how many more there are."""
+    if len(findings) <= MOST_FINDINGS:
+        return findings
+    worst = sorted(findings, key=lambda finding: finding.severity != "blocker")
+    more = Hit("not-analysed", 0, f"{len(findings) - MOST_FINDINGS} more findings are not listed")
+    return (*worst[:MOST_FINDINGS], _finding(more, ""))
 
 
 def _bounded(findings: Iterable[Finding]) -> Iterator[Finding]:

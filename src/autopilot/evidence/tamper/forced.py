@@ -9,9 +9,8 @@ from autopilot.evidence.tamper.pairs import Hit, Pair
 
 _EXITS = {
     "python": re.compile(
-        r"\bos\._exit\(\s*0?\s*\)|\.exitstatus\s*=\s*(?:0|(?:pytest\.)?ExitCode\.OK)|\.(?:outcome"
-        r"|status)\s*=\s*[\"']passed[\"']"
-        r"|\.(?:testsfailed|failed)\s*=\s*(?:0|False)\b|\.force_result\(|\bwhen\s*=\s*[\"']passed[\"']"
+        r"\bos\._exit\(\s*0?\s*\)|\.exitstatus\s*=\s*(?:0|(?:pytest\.)?ExitCode\.OK)"
+        r"|\.(?:testsfailed|failed)\s*=\s*(?:0|False)\b|\.force_result\("
     ),
     "javascript": re.compile(r"\bprocess\.exit\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b|\bprocess\.reallyExit\("),
     "go": re.compile(r"\bos\.Exit\(\s*0\s*\)"),
@@ -55,13 +54,19 @@ def forced(pair: Pair) -> Iterator[Hit]:
         return
     pattern, lines = _EXITS.get(pair.language), pair.new.code.split("\n")
     for number, bare, code in pair.fresh_code():
-        text = bare if pair.language == "python" else code
-        exits = pattern is not None and pattern.search(text) and (pattern.search(code) or "passed" in text)
+        exits = pattern is not None and (pattern.search(code) or _says_passed(bare, code))
         leaves = pair.language == "python" and _LEAVES.search(code) and not _guarded(lines, number)
         if exits or leaves:
-            yield Hit("forced-success", number, f"`{bare.strip()[:80]}` in test code")
+            forks = "_exit" in code and "os.fork(" in pair.new.code
+            yield Hit("forced-success", number, f"`{bare.strip()[:80]}` in test code", milder=forks)
         elif pair.language == "python" and re.search(r"\batexit\.register\(", code) and "_exit" in pair.new.code:
             yield Hit("forced-success", number, f"`{bare.strip()[:80]}` ends the run on its own terms")
+
+
+def _says_passed(bare: str, code: str) -> bool:
+    """An outcome is set in code, and the string it is set to says that all is well."""
+    set_in_code = re.search(r"\.(?:outcome|status)\s*=\s*[\"']", code)
+    return set_in_code is not None and re.search(r"=\s*[\"']passed[\"']", bare) is not None
 
 
 def _guarded(lines: list[str], number: int) -> bool:

@@ -28,6 +28,9 @@ _WATCHED = {
     "java": re.compile(r"\"(?:org\.)?junit|getStackTrace\(\).*[Tt]est"),
     "rust": re.compile(r"\b(?:env::var|env!|option_env!)\(\s*\"(?:RUST_TEST_\w+|CARGO_TARGET_TMPDIR|NEXTEST)\b"),
 }
+# In Python the name alone, inside a longer string, asks nothing.
+_ASKED = re.compile(r"\b(?:environ|getenv|sys\.modules|sys\.argv|_called_from_test)\b")
+_NAMED = re.compile(r"[\"']PYTEST_(?:CURRENT_TEST|VERSION)[\"']")
 _COMMON = {
     "python": re.compile(
         r"\benviron(?:\.get\(|\[)\s*[\"'](?:CI|GITHUB_ACTIONS|GITLAB_CI|TESTING|TEST_MODE)[\"']"
@@ -67,7 +70,9 @@ def test_detection(pair: Pair) -> Iterator[Hit]:
         if not code.strip(" \t\"'`"):
             continue
         if surely and surely.search(bare):
-            yield Hit("test-detection", number, f"`{bare.strip()[:80]}`")
+            asked = pair.language != "python" or _ASKED.search(code) is not None
+            if asked or _NAMED.search(bare):
+                yield Hit("test-detection", number, f"`{bare.strip()[:80]}`", milder=not asked)
         elif common and common.search(bare):
             yield Hit("test-detection", number, f"`{bare.strip()[:80]}`", milder=True)
 

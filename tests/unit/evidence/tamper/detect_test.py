@@ -4,7 +4,7 @@ import pytest
 
 from autopilot.domain.evidence import FileTexts, FileVersion, Finding
 from autopilot.domain.honesty import BY_NAME
-from autopilot.evidence.tamper.detect import MOST_A_RULE_AND_FILE, detect
+from autopilot.evidence.tamper.detect import MOST_A_RULE_AND_FILE, MOST_FINDINGS, detect
 from unit.evidence.tamper import cheats, honest
 
 CHEATS = [*cheats.TESTS, *cheats.RUNNERS, *cheats.REST]
@@ -131,6 +131,15 @@ def test_of_many_hits_of_a_rule_in_a_file_only_a_few_are_told() -> None:
     many = "".join(f"import a{n}  # noqa\n" for n in range(50))
 
     assert len(detect([changed("a.py", "", many)])) == MOST_A_RULE_AND_FILE
+
+
+def test_a_flood_of_concerns_does_not_bury_a_blocker() -> None:
+    flood = [changed(f"a{n}.py", "", "import a  # noqa\n") for n in range(2 * MOST_FINDINGS)]
+
+    found = detect([*flood, changed(cheats.T, cheats.PY, None)])
+
+    assert (found[0].severity, len(found)) == ("blocker", MOST_FINDINGS + 1)
+    assert "more findings" in found[-1].what
 
 
 def test_every_finding_says_why_and_every_rule_is_known() -> None:

@@ -119,11 +119,16 @@ SILENT: list[Honest] = [
     ("build output ignored", ".gitignore", "", "dist/\n*.pyc\nnode_modules/\n.coverage\ntests/output/\n"),
     ("example environment", ".env.example", None, "TOKEN=\n"),
     ("new snapshot", "src/__snapshots__/new.test.js.snap", None, "exports[`a`] = `1`;\n"),
+    ("pattern that names a test variable", "lint/a.py", "", "PATTERN = r'PYTEST_CURRENT_TEST|JEST_WORKER_ID'\n"),
+    ("table of cheats", "tests/cases.py", "", "CASES = ['report.outcome = \\'passed\\'', 'os._exit(0)']\n"),
     ("data that looks like code", "data/words.csv", "a\n", "assert True,|| true,exit 0\n"),
     ("large binary", "logo.png", None, "x" * 9000),
 ]
 
 MILD: list[Honest] = [
+    ("a quick run beside the whole one", "Makefile", MAKE, MAKE + '\nquick:\n\tpytest -q -m "not slow"\n'),
+    ("a child process ends itself", T, PY, PY + "\n\ndef test_child():\n    if os.fork() == 0:\n        os._exit(0)\n"),
+    ("the name of a test variable", "cart/a.py", "", "REMOVED = ('PYTEST_CURRENT_TEST', 'HOME')\n"),
     ("expected values follow a new rule", *py("== 107", "== 108")),
     ("assertions move into a helper", *py("    assert total([2, 3]) == 5\n    assert total([]) == 0\n", "    check_totals()\n")),
     ("platform skip", *py("def test_tax", "@pytest.mark.skipif(sys.platform == 'darwin', reason='no fork')\ndef test_tax")),
