@@ -12,7 +12,7 @@ from typing import Any
 
 import rule_ledger
 from autopilot.cli.usage import HELP
-from autopilot.domain import errors
+from autopilot.domain import errors, honesty
 from autopilot.domain.settings import Limits
 from autopilot.engine.tables import StageRow, stages
 from autopilot.planning import config
@@ -120,6 +120,14 @@ def limits() -> str:
     return table(("key", "default"), rows)
 
 
+def tampering() -> str:
+    rows = [
+        (f"`{rule.name}`", honesty.SPOKEN[rule.severity], rule.looks_for, rule.milder or "-", rule.why)
+        for rule in honesty.RULES
+    ]
+    return table(("rule", "weight", "what is looked for", "only a concern when", "why"), rows)
+
+
 def usage() -> str:
     return f"```text\n{HELP.rstrip()}\n```\n"
 
@@ -166,6 +174,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "rules": rules,
     "canary": canary,
     "escapes": escapes,
+    "tampering": tampering,
 }
 
 

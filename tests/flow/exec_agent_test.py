@@ -22,7 +22,7 @@ from autopilot.domain.answers import (
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.protocols import schema_of
+from autopilot.domain.questions import schema_of
 from autopilot.domain.results import Verified
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses

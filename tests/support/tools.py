@@ -8,7 +8,8 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, PhaseType, Plan
-from autopilot.domain.protocols import Answered, Canary, Part, Question, Tools, Variant, Worked, Workspace
+from autopilot.domain.protocols import Canary, Part, Tools, Variant, Workspace
+from autopilot.domain.questions import Answered, Question, Worked
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
 from autopilot.journal.clock import TickingClock
@@ -25,6 +26,7 @@ class SaidFacts:
     holding: frozenset[str] = frozenset()
     orphans: frozenset[str] = frozenset()
     inside: tuple[Finding, ...] = ()
+    tampered: tuple[Finding, ...] = ()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -55,6 +57,9 @@ class SaidFacts:
 
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         return self.inside
+
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        return self.tampered
 
     def tree(self, commit: str) -> str:
         return TREE

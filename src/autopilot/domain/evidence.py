@@ -102,6 +102,23 @@ class Finding(Fact, frozen=True, kw_only=True):
     where: str
     what: str
     severity: Severity = "blocker"
+    why: str = ""
+
+
+class FileVersion(Fact, frozen=True, kw_only=True):
+    """A file at a commit. `text` is None when it is no text or too large; of a link it is where it points."""
+
+    mode: str
+    size: int = 0
+    text: str | None = None
+
+
+class FileTexts(Fact, frozen=True, kw_only=True):
+    """A changed file on both sides of a change; None where it is not there."""
+
+    path: str
+    before: FileVersion | None = None
+    after: FileVersion | None = None
 
 
 class Work(Fact, frozen=True, kw_only=True):

@@ -81,12 +81,18 @@ class Phase(Value, frozen=True, kw_only=True):
     kind: Kind = "feature"
 
 
+class DeclaredChange(Value, frozen=True, kw_only=True):
+    """A test file that a task must change, and why. Without a reason it excuses nothing."""
+
+    path: str
+    reason: str = ""
+
+
 class Task(Value, frozen=True, kw_only=True):
     """
     One commit's worth of work.
 
-    `changes_tests` are the tests (paths or patterns) whose expectation it changes on purpose, with the reason beside
-    them; without a reason they count for nothing.
+    `changes_tests` are the tests (paths or patterns) whose expectation it changes on purpose.
     """
 
     id: str
@@ -101,8 +107,7 @@ class Task(Value, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     line: int = 0
-    changes_tests: tuple[str, ...] = ()
-    changes_tests_reason: str = ""
+    changes_tests: tuple[DeclaredChange, ...] = ()
     kind: Kind = "feature"
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from autopilot.domain.agent import Call, Reply, Role
+from autopilot.domain.agent import Call, Reply
 from autopilot.domain.events import Entry, Event
-from autopilot.domain.evidence import Change, CommandRun, Finding
-from autopilot.domain.phase import Criterion, PhaseType, Plan, Task
+from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
+from autopilot.domain.phase import Criterion, PhaseType, Plan
+from autopilot.domain.questions import Asking
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
@@ -182,6 +183,14 @@ class Workspace(Protocol):
 
     def diff(self, base: str, commit: str) -> str: ...
 
+    def texts(self, base: str, commit: str) -> tuple[FileTexts, ...]:
+        """Every changed file as it was and as it is, read without a checkout; big and binary ones without text."""
+        ...
+
+    def wanted_texts(self, commit: str, wanted: Callable[[str], bool]) -> dict[str, str]:
+        """The text files of the commit whose paths are wanted, up to a bound in number and size."""
+        ...
+
     def revert(self, commit: str, base: str, message: str) -> str:
         """A commit on top of `commit` that brings the tree of `base` back; history is kept."""
         ...
@@ -281,6 +290,10 @@ class FactMaker(Protocol):
         """
         ...
 
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        """What in the change makes checks prove less than they did, by the rules of `domain/honesty.py`."""
+        ...
+
     def tree(self, commit: str) -> str: ...
 
 
@@ -293,76 +306,6 @@ class Planning(Protocol):
 
     def problems(self, plan: Plan, record: PhaseRecord) -> tuple[Finding, ...]:
         """The mechanical part of plan-check."""
-        ...
-
-
-class Objection(Value, frozen=True, kw_only=True):
-    """Something wrong with an answer that can be read: what its agent is told once, and the issue it leaves."""
-
-    reminder: str
-    issue: str
-
-
-Objections = Callable[[Mapping[str, Any]], tuple[Objection, ...]]
-"""What is wrong with the answer's JSON object, if anything."""
-
-
-def no_objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:  # noqa: ARG001 - the signature of the type above
-    return ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question(Generic[A]):
-    """
-    What a step wants of an agent: who is asked, in which words, and the type of the answer.
-
-    An answer with `objections` is asked for once more; the second is taken, and what is wrong with it told.
-    """
-
-    role: Role
-    prompt: str
-    answer: type[A]
-    task: Task | None = None
-    objections: Objections = no_objections
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(Generic[A]):
-    """
-    `wrote` holds the planning files the role may write (path to text), as the agent left them.
-
-    `seconds` is what we measured, `observed` the commands we saw the agent run: None where it cannot be watched.
-    """
-
-    value: A
-    wrote: Mapping[str, str]
-    seconds: float = 0.0
-    observed: tuple[str, ...] | None = None
-    issues: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worked(Generic[A]):
-    """A claim, and beside it what really changed."""
-
-    value: A
-    change: Change
-    findings: tuple[Finding, ...]
-
-
-class Asking(Protocol):
-    """
-    Puts questions to agents. An answer already in the journal is taken from there: nothing is asked twice.
-
-    Both raise `NoAnswer` when no usable answer came, also not after one repair.
-    """
-
-    def ask(self, question: Question[A]) -> Answered[A]:
-        """Ask on a disposable checkout of the work so far, showing only the planning files the role may see."""
-        ...
-
-    def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
-        """Have an agent change the work so far in its clone, and commit the whole as one commit on top of `onto`."""
         ...
 
 
@@ -396,8 +339,3 @@ class Tools:
 
 class Step(Protocol):
     def __call__(self, record: PhaseRecord, tools: Tools) -> StepResult: ...
-
-
-def schema_of(answer: type[Any]) -> dict[str, Any]:
-    """The JSON Schema of an answer, derived from its type."""
-    return msgspec.json.schema(answer)

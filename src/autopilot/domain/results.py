@@ -136,11 +136,13 @@ class Verified(Tagged, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     extra: tuple[CommandRun, ...] = ()
     judged: str = ""
+    tampering: tuple[Finding, ...] = ()
 
     @property
     def broken(self) -> tuple[Finding, ...]:
         """What our own looks at the phase found that keeps it from passing."""
-        return tuple(finding for finding in (*self.content, *self.findings) if finding.severity == "blocker")
+        found = (*self.content, *self.findings, *self.tampering)
+        return tuple(finding for finding in found if finding.severity == "blocker")
 
     @property
     def on_its_tree(self) -> bool:

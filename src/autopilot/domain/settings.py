@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from autopilot.domain.evidence import Severity
 from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
 
@@ -43,12 +44,14 @@ class Honesty(Value, frozen=True, kw_only=True):
     How closely the work is watched.
 
     `control_files` are patterns of files that may change what a check does, `kinds` says by phase id which phases are
-    no features. A share of the user's criteria is held out from those who do the work.
+    no features, `rules` how severe a rule on tampering is. A share of the user's criteria is held out from those who do
+    the work.
     """
 
     held_out_share: float = 0.25
     control_files: tuple[str, ...] = ()
     kinds: dict[str, Kind] = {}
+    rules: dict[str, Severity] = {}
 
 
 class Settings(Value, frozen=True, kw_only=True):

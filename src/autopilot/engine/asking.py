@@ -12,7 +12,7 @@ from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
-from autopilot.domain.protocols import Answered, Question, Worked, schema_of
+from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.engine.hands import Hands
 from autopilot.engine.streams import Streams

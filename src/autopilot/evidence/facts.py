@@ -13,6 +13,8 @@ from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Work
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
 from autopilot.evidence import content, junit, planting, references
+from autopilot.evidence.tamper.detect import detect
+from autopilot.evidence.tamper.pairs import is_test
 from autopilot.evidence.variants import Variants
 
 OUTPUT_KEPT = 2000
@@ -148,6 +150,9 @@ class CommandFacts:
             return ()
         with self.workspace.checkout(commit, {}) as folder:
             return content.findings(folder, paths, kind, claimed)
+
+    def tampering(self, base: str, commit: str) -> tuple[Finding, ...]:
+        return detect(self.workspace.texts(base, commit), lambda: self.workspace.wanted_texts(base, is_test))
 
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)

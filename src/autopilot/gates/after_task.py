@@ -1,9 +1,9 @@
 """Did the task's work hold up to the commands Autopilot ran? The same table serves a first try and a fix."""
 
 import re
-from collections.abc import Iterable
 
-from autopilot.domain.evidence import CommandRun, Finding, Work
+from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.honesty import blockers
 from autopilot.domain.progress import diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
@@ -60,10 +60,6 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         exempt=any(exempt(record, task, work.change) for task in record.tasks if task.id == work.task),
     )
     return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
-
-
-def blockers(findings: Iterable[Finding]) -> tuple[str, ...]:
-    return tuple(f"{f.where}: {f.what}" for f in findings if f.severity == "blocker")
 
 
 def described(run: CommandRun) -> str:

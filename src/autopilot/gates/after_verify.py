@@ -3,11 +3,12 @@
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import confident, person_only
+from autopilot.domain.honesty import blockers
 from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.gates.after_task import blockers, described
+from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 TWO_MINUTES = 120
@@ -61,7 +62,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
 
 
 def facts_hold(f: VerifyFacts) -> bool:
-    """The one definition of "the facts allow a pass": checked on this tree, nothing failing, every task proven."""
+    """The one definition of "the facts allow a pass": checked here, nothing failing or bent, every task proven."""
     return f.checks > 0 and f.fresh and not f.failing and not f.unproven
 
 

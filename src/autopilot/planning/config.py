@@ -1,14 +1,19 @@
 """`.planning/config.json` to values, whatever shape it comes in."""
 
+import difflib
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.evidence import Severity
+from autopilot.domain.honesty import BY_NAME, WORDS
 from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.value import Value
 from autopilot.planning.kinds import work_kind
 
+_WATCHED = frozenset({"held_out_share", "control_files", "kinds"})
+_GUESSED = "Autopilot would have to guess which kinds of tampering may pass."
 COMMANDS = ("compile", "lint", "test", "build")
 _MODELS = {"quality": "opus", "balanced": "sonnet", "speed": "haiku"}
 DEFAULT_MODEL = "sonnet"
@@ -70,7 +75,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     given = frozenset(name for name in COMMANDS if name in commands)
     profile = data.get("model_profile")
     limits, notes = _limits(data)
-    honesty, doubts = _honesty(_section(data, "honesty"))
+    honesty, doubts = _honesty(data.get("honesty", {}), path)
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -129,8 +134,14 @@ def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]
     return limits, tuple(notes)
 
 
-def _honesty(section: Mapping[str, Any]) -> tuple[Honesty, tuple[str, ...]]:
-    """A share outside 0 to 1 is told and left at its default, as is a kind nobody knows."""
+def _honesty(section: Any, path: str) -> tuple[Honesty, tuple[str, ...]]:
+    """A share outside 0 to 1 is told and left at its default, as is a kind nobody knows; a wrong rule is refused."""
+    if not isinstance(section, dict):
+        raise ConfigInvalid(
+            f"honesty in {path} holds {section!r} where an object belongs.",
+            why=_GUESSED,
+            do=f'Write it as {{"honesty": {{"test-skipped": "concern"}}}}, each value one of {", ".join(WORDS)}.',
+        )
     share, notes = section.get("held_out_share", Honesty().held_out_share), []
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         notes.append(f"honesty.held_out_share is {share!r}, not a number from 0 to 1: the default is used")
@@ -140,8 +151,24 @@ def _honesty(section: Mapping[str, Any]) -> tuple[Honesty, tuple[str, ...]]:
         kinds[phase] = work_kind(said) if isinstance(said, str) else "feature"
         if kinds[phase] == "feature" and said != "feature":
             notes.append(f"honesty.kinds.{phase} is {said!r}, neither refactor nor docs: it counts as a feature")
+    rules = {name: value for name, value in section.items() if name not in _WATCHED}
     control = _texts(section.get("control_files"))
-    return Honesty(held_out_share=float(share), control_files=control, kinds=kinds), tuple(notes)
+    weights = _weights(rules, path)
+    return Honesty(held_out_share=float(share), control_files=control, kinds=kinds, rules=weights), tuple(notes)
+
+
+def _weights(rules: Mapping[str, Any], path: str) -> dict[str, Severity]:
+    """How severe each tamper rule is to be. A slip here would quietly change what may pass, so it is refused."""
+    for rule, word in rules.items():
+        if rule not in BY_NAME:
+            near = difflib.get_close_matches(rule, BY_NAME, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            do = f"Use a rule of docs/tampering.md.{hint}"
+            raise ConfigInvalid(f"honesty in {path} names {rule!r}, which is no rule.", why=_GUESSED, do=do)
+        if not isinstance(word, str) or word not in WORDS:
+            what = f"honesty.{rule} in {path} is {word!r}, which is none of {', '.join(WORDS)}."
+            raise ConfigInvalid(what, why=_GUESSED, do="Write one of these words. A rule cannot be switched off.")
+    return {rule: WORDS[word] for rule, word in rules.items()}
 
 
 def _dependencies(workspace: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
-from autopilot.domain.phase import Complexity, Criterion, Task, TaskType
+from autopilot.domain.phase import Complexity, Criterion, DeclaredChange, Task, TaskType
 from autopilot.planning import fields, markdown
 from autopilot.planning.criteria import criterion
 from autopilot.planning.dependencies import without_parentheses
@@ -98,8 +98,7 @@ def task(block: Block, task_id: str, wave: int, requirements: tuple[str, ...]) -
         depends_on=_needs(given.get("depends_on") or given.get("depends") or parts.text("needs")),
         requirements=own or requirements,
         line=block.line,
-        changes_tests=tuple(dict.fromkeys(_files(parts.text("changes_tests")))),
-        changes_tests_reason="; ".join(_reasons(parts.text("changes_tests"))),
+        changes_tests=tuple(_declared(given.get("changes_tests", "") + "\n" + parts.text("changes_tests"))),
         kind=work_kind(given.get("kind") or parts.text("kind")),
     )
 
@@ -219,12 +218,13 @@ def _files(text: str) -> Iterator[str]:
             yield path
 
 
-def _reasons(text: str) -> Iterator[str]:
-    """What stands behind the paths: `tests/test_a.py -- the price now includes tax`."""
+def _declared(text: str) -> Iterator[DeclaredChange]:
+    """A line each: the test files, and behind a dash the reason why they must change."""
     for line in text.split("\n"):
         note = _FILE_NOTE.search(line)
-        if note and (reason := note[0].strip(" \t-\u2014\u2013")):
-            yield reason
+        reason = markdown.plain(note[0].strip(" \t-\u2014\u2013")) if note else ""
+        for path in _files(line[: note.start()] if note else line):
+            yield DeclaredChange(path=path, reason=reason)
 
 
 def _needs(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def changed_tests(record: PhaseRecord, task: Task | None = None) -> tuple[str, .
     """The tests whose expectation may change: the task's own, or for what is no task of the plan everybody's."""
     tasks = contract_tasks(record)
     own = [t for t in tasks if task is None or t.id == task.id] or tasks
-    return tuple(path for t in own if t.changes_tests_reason.strip() for path in t.changes_tests)
+    return tuple(change.path for t in own for change in t.changes_tests if change.reason)
 
 
 def contract_tasks(record: PhaseRecord) -> tuple[Task, ...]:
@@ -59,9 +59,10 @@ def exceptions(record: PhaseRecord) -> str:
     """What the plan asked to be excused from: shown to those who judge the work, in words for a prompt."""
     lines = []
     for task in contract_tasks(record):
-        if task.changes_tests:
-            reason = task.changes_tests_reason or "none given"
-            lines.append(f"- task {task.id} changes what {', '.join(task.changes_tests)} expects. Reason: {reason}")
+        lines += [
+            f"- task {task.id} changes what {change.path} expects. Reason: {change.reason or 'none given'}"
+            for change in task.changes_tests
+        ]
         if task.kind != "feature":
             lines.append(f"- task {task.id} is declared {task.kind}: none of its criteria need have failed before")
     return "\n".join(("The plan excuses itself; look whether it may:", *lines, "")) if lines else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from autopilot.domain.protocols import Objection
+from autopilot.domain.questions import Objection
 
 WINDOW = 20
 WARNING = (

@@ -4,7 +4,8 @@ from autopilot.domain.answers import FixClaim
 from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
 from autopilot.domain.progress import debugs
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts

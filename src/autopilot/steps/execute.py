@@ -6,7 +6,8 @@ from autopilot.domain.evidence import Change, CommandRun, Finding
 from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
 from autopilot.domain.progress import auto_tasks, task_states, waiting_task
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Batch, Executed, Primed
 from autopilot.steps.facts import work_facts

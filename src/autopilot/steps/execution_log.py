@@ -105,5 +105,5 @@ def convergence(record: PhaseRecord, task: str) -> str:
 
 
 def finding_lines(findings: tuple[Finding, ...]) -> str:
-    lines = (f"  - {f.severity} {f.rule}: {f.where}: {f.what}" for f in findings)
+    lines = (f"  - {f.severity} {f.rule}: {f.where}: {f.what}{f' ({f.why})' if f.why else ''}" for f in findings)
     return "\n".join(lines) or "  - none"

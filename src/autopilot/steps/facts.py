@@ -8,6 +8,7 @@ from autopilot.steps.allowances import between, changed_tests, judged, left_out
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.spot_check import spot_check
+from autopilot.steps.tampering import declaring, tampering, weighted
 from autopilot.steps.wiring import noticed
 
 
@@ -20,6 +21,7 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
     before = tools.facts.check(start.commit, runnable, files)
     after = tools.facts.check(end.commit, runnable, files)
     gates = gate_facts(tools, record.start.settings.commands, seen, changed_tests(record, task))
+    tasks = declaring(record, task)
     work = Work(
         task=task.id,
         change=change,
@@ -27,7 +29,13 @@ def work_facts(record: PhaseRecord, tools: Tools, task: Task, change: Change, fi
         after=after,
         gates_before=gates.before,
         gates_after=gates.after,
-        findings=(*findings, *noticed(task, change, tools, plan), *left_out(end), *gates.findings),
+        findings=(
+            *weighted(record, findings, tasks),
+            *tampering(record, tools, change, tasks),
+            *noticed(task, change, tools, plan),
+            *left_out(end),
+            *gates.findings,
+        ),
         extra=gates.extra,
         judged=tools.facts.tree(end.commit),
     )

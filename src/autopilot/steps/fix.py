@@ -7,7 +7,8 @@ from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.held_out import hidden, veiled
 from autopilot.domain.phase import Task
 from autopilot.domain.progress import current_task, task_base
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.steps.execute import message

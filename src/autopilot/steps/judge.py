@@ -4,12 +4,14 @@ from functools import partial
 
 from autopilot.domain.answers import JudgeOpinion
 from autopilot.domain.behaviour import TRACED
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Compared, Judged
+from autopilot.domain.results import Compared, Judged, Verified
 from autopilot.steps import contamination
 from autopilot.steps.allowances import exceptions
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.twins import twin, written_at
 
 TOUCH = (
@@ -37,6 +39,7 @@ def prompt(record: PhaseRecord) -> str:
         base=record.brief.base,
         touch=TOUCH if record.phase.type in TRACED else "",
         exceptions=exceptions(record),
+        noticed=noticed_lines(record.find(Verified)),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from autopilot.domain.answers import DivergenceOpinion, Trace
 from autopilot.domain.behaviour import NOT_TRACED, needs_traces, same_trace, traces_of, untraced
-from autopilot.domain.protocols import Objection, Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Verified
 from autopilot.steps.prompt import heading, render

@@ -5,7 +5,8 @@ from autopilot.domain.behaviour import TRACED
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import since_plan
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render

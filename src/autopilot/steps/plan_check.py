@@ -2,7 +2,8 @@
 
 from autopilot.domain.answers import PlanOpinion
 from autopilot.domain.phase import Plan
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked, Planned
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render

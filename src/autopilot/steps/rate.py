@@ -12,13 +12,15 @@ from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.execution import strongest
 from autopilot.domain.progress import auto_tasks
-from autopilot.domain.protocols import Objection, Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated, Verified
 from autopilot.domain.scores import HIGHEST, band, score
 from autopilot.domain.tables import table
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
+from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.test_specs import spec_runs
 from autopilot.steps.twins import twin, written_at
 
@@ -62,13 +64,14 @@ def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
 
 
 def prompt(record: PhaseRecord) -> str:
-    """RATE-01: the criteria and the diff, nothing else."""
+    """RATE-01: the criteria and the diff, with what we noticed in it; nothing anybody said."""
     return render(
         "rate",
         id=record.phase.id,
         name=record.phase.name,
         criteria=criteria_lines(all_criteria(record)),
         base=record.brief.base,
+        noticed=noticed_lines(record.find(Verified)),
     )
 
 

@@ -1,7 +1,8 @@
 """Have somebody read the code and the specification before anybody plans."""
 
 from autopilot.domain.answers import ResearchClaim
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render

@@ -6,6 +6,7 @@ from autopilot.domain.answers import CriterionResult, Trace, VerifyOpinion
 from autopilot.domain.behaviour import TRACED
 from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.execution import executes, strongest, violation
+from autopilot.domain.honesty import finding_line
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.tables import table
@@ -48,13 +49,14 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
         "Test Specification Results": spec_table(specs),
         "Behavioral Traces": trace_table(traces) if traces else "",
         "Acceptance Criteria Verification": bullets(
-            criteria, "none named" if opinion else "not asked: a command failed"
+            criteria, "none named" if opinion else "not asked: a command failed or the change tampers with checks"
         ),
         "Phase Type Checks": bullets(
             map(content_line, seen.content), f"nothing found in the changed files of this {record.phase.type} phase"
         ),
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
         "Findings": bullets((f"{f.severity} {f.rule}: {f.where}: {f.what}" for f in seen.findings), ""),
+        "Tampering": bullets(map(finding_line, seen.tampering), "none noticed"),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
     }

@@ -7,7 +7,8 @@ import msgspec
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
 from autopilot.domain.evidence import Finding
-from autopilot.domain.protocols import Question, Tools
+from autopilot.domain.protocols import Tools
+from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
 from autopilot.steps import contamination
@@ -19,6 +20,7 @@ from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.spot_check import hollow_tasks
+from autopilot.steps.tampering import noticed_lines, tampering
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.typed import content_findings, handlers
 from autopilot.steps.verification_paper import verification_paper
@@ -44,6 +46,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         content=content_findings(record, tools, change, gates.after),
         handlers=handlers(record, tools, change),
         findings=(*left_out(tree), *gates.findings),
+        tampering=tampering(record, tools, whole, record.plan.tasks if record.plan else ()),
         extra=gates.extra,
         judged=tools.facts.tree(tree.commit),
     )
@@ -81,7 +84,7 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
-    """VRFY-01: criteria, specification, plan and diff; nothing the executor said."""
+    """VRFY-01: criteria, specification, plan and diff, and what we noticed in it; nothing the executor said."""
     return render(
         "verify",
         heading=heading(record),
@@ -90,6 +93,7 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         dir=record.brief.dir,
         base=record.brief.base,
         exceptions=exceptions(record),
+        noticed=noticed_lines(seen),
         triage=triage_evidence(record),
         traces=tracing(record, seen) if seen else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.evidence import Change
+from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Processes, Taken
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -23,6 +23,7 @@ from autopilot.workspace.planning_files import Homeward, checked, overlay, snaps
 from autopilot.workspace.portions import portion
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
+from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository
 
 RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
@@ -170,6 +171,12 @@ class GitWorkspace:
 
     def diff(self, base: str, commit: str) -> str:
         return self._store.diff(base, commit)
+
+    def texts(self, base: str, commit: str) -> tuple[FileTexts, ...]:
+        return changed_texts(self._store, base, commit)
+
+    def wanted_texts(self, commit: str, wanted: Callable[[str], bool]) -> dict[str, str]:
+        return wanted_texts(self._store, commit, wanted)
 
     def revert(self, commit: str, base: str, message: str) -> str:
         return self._store.revert(commit, base, message)

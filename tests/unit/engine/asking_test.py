@@ -12,7 +12,7 @@ from autopilot.domain.agent import Call, Reply
 from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
 from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
-from autopilot.domain.protocols import Objection, Question
+from autopilot.domain.questions import Objection, Question
 from autopilot.engine.asking import attempt
 from autopilot.engine.visible import LEARNINGS
 from autopilot.journal.diagnostics import FileDiagnostics

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from autopilot.domain.phase import Criterion, Expectation, Phase, Plan, Task
+from autopilot.domain.phase import Criterion, DeclaredChange, Expectation, Phase, Plan, Task
 from autopilot.planning import plan as plans
 from autopilot.planning.plan_problems import PlanReader, cannot_fail, leaves_project, problems
 
@@ -60,7 +60,7 @@ def test_a_good_plan_has_no_problems() -> None:
             "blocker",
         ),
         (changed(complexity=None), "PCHK-08", "warning"),
-        (changed(changes_tests=("tests/test_a.py",)), "changes-tests", "blocker"),
+        (changed(changes_tests=(DeclaredChange(path="tests/test_a.py"),)), "changes-tests", "blocker"),
         (changed(action="Implement the cart."), "PROM-02", "blocker"),
         (changed(files=("/etc/passwd",)), "PCHK-02", "blocker"),
         (changed(files=("src/../../x",)), "PCHK-02", "blocker"),

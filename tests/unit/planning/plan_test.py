@@ -204,8 +204,8 @@ def test_a_task_may_declare_the_tests_it_changes_with_a_reason() -> None:
     lines = "**Changes tests:**\n- `tests/test_a.py` -- prices include tax\n- tests/old/*.py -- the format is new\n"
     (made,) = read(f'# Plan: Phase 3 -- X\n<task id="03-01">\n{lines}**Kind:** refactor\n</task>\n').tasks
 
-    assert made.changes_tests == ("tests/test_a.py", "tests/old/*.py")
-    assert made.changes_tests_reason == "prices include tax; the format is new"
+    assert [change.path for change in made.changes_tests] == ["tests/test_a.py", "tests/old/*.py"]
+    assert [change.reason for change in made.changes_tests] == ["prices include tax", "the format is new"]
     assert made.kind == "refactor"
 
 
