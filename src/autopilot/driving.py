@@ -22,14 +22,16 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
-from autopilot.domain.protocols import Agent, Listener
+from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.request import RunEnd, report_name
+from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
+from autopilot.evidence.visual.look import BrowserLooking
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
@@ -41,6 +43,7 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox import serving
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.views.summary import account
@@ -151,6 +154,27 @@ class Driver:
             boot=boot_id(),
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
+            looks=self._looks(workspace, first),
+        )
+
+    def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
+        """A browser, where the run has use for one."""
+        settings, processes = first.settings, self.crew.processes
+        if settings.visual is None:
+            return NotLooking()
+        shown = (workspace.history, *serving.readable())
+
+        def sandbox(mark: str) -> Sandbox:
+            return sandboxes.choose(settings.sandbox, processes, shown, mark)[0]
+
+        return BrowserLooking(
+            workspace=workspace,
+            serving=serving.AppServing(sandbox=sandbox, processes=processes, mark=f"{first.run}/app"),
+            album=workspace.album,
+            processes=processes,
+            clock=SystemClock(),
+            environment=os.environ,
+            mark=f"{first.run}/browser",
         )
 
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:

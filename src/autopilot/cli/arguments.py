@@ -53,6 +53,7 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--model")
         parser.add_argument("--lenient", action="store_true")
         parser.add_argument("--sandbox", choices=("auto", "none"), default="auto")
+        parser.add_argument("--visual", action="store_true")
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")

@@ -32,6 +32,8 @@ options of run:
   --model NAME          the model the agent should use
   --lenient             pass at 7 of 10 instead of 9, without remediation
   --sandbox auto|none   confine the commands Autopilot runs (default: auto)
+  --visual              look at the app's pages in every phase, not only in
+                        those of type ui or mixed (docs/configuration.md)
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases

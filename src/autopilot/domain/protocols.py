@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.domain.visual import Looking, NotLooking
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -316,6 +317,7 @@ class Tools:
     facts: FactMaker
     planning: Planning
     clock: Clock
+    looks: Looking = field(default_factory=NotLooking)
 
 
 class Step(Protocol):

@@ -19,6 +19,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     model: str | None = None
     lenient: bool = False
     sandbox: Literal["auto", "none"] = "auto"
+    visual: bool = False
     first: str | None = None
     last: str | None = None
     only: str | None = None

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from autopilot.domain.answers import (
     DivergenceOpinion,
     FixClaim,
@@ -17,6 +19,7 @@ from autopilot.domain.answers import (
 from autopilot.domain.evidence import Change, CommandRun, Finding, Work
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
+from autopilot.domain.visual import VisualResults
 
 
 class Preflighted(Tagged, frozen=True, kw_only=True):
@@ -99,7 +102,8 @@ class Verified(Tagged, frozen=True, kw_only=True):
     """
     Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
 
-    `observed` counts the commands we saw the verifier run; None where it cannot be watched.
+    `observed` counts the commands we saw the verifier run; None where it cannot be watched. `visual_test_results` is
+    left out of the JSON altogether where pages were not looked at (VIST-05).
     """
 
     commit: str
@@ -112,6 +116,12 @@ class Verified(Tagged, frozen=True, kw_only=True):
     observed: int | None = None
     orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
+    visual_test_results: VisualResults | UnsetType = UNSET
+
+    @property
+    def visual(self) -> VisualResults | None:
+        """None where nobody looked."""
+        return None if isinstance(self.visual_test_results, UnsetType) else self.visual_test_results
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

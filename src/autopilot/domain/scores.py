@@ -1,10 +1,11 @@
 """What a score means, and the highest one a fact allows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_FLOOR, Decimal
 
 from autopilot.domain.answers import CriterionScore, RateOpinion
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 
 HIGHEST = 10.0
 # RATE-09: nothing that a command shows to be broken is acceptable.
@@ -30,10 +31,30 @@ def _about(row: CriterionScore, run: CommandRun) -> bool:
     return same_command or row.criterion.strip().casefold() == run.what.strip().casefold()
 
 
-def score(opinion: RateOpinion, checks: Iterable[CommandRun] = ()) -> float:
-    """RATE-07, RATE-08, AMB-31: the mean of the scorecard, floored; the rater's own number only if it is lower."""
+def counted(
+    scorecard: Sequence[CriterionScore], checks: Iterable[CommandRun], issues: Iterable[VisualIssue] = ()
+) -> tuple[float, ...]:
+    """
+    RATE-11: the rows' scores with everything taken off that facts take off.
+
+    A visual issue is charged to the rows that name its page; where none does, to the best row, so that it counts.
+    """
     facts = tuple(checks)
-    rows = [Decimal(str(capped(row, facts))) for row in opinion.scorecard]
+    scores = [Decimal(str(capped(row, facts))) for row in scorecard]
+    for issue in issues if scores else ():
+        named = [n for n, row in enumerate(scorecard) if issue.route.casefold() in _words(row.criterion)]
+        for n in named or [scores.index(max(scores))]:
+            scores[n] = max(Decimal(0), scores[n] - Decimal(str(DEDUCTIONS[issue.severity])))
+    return tuple(map(float, scores))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip(".,:;()`'\"/") for word in text.casefold().split())
+
+
+def score(opinion: RateOpinion, checks: Iterable[CommandRun] = (), issues: Iterable[VisualIssue] = ()) -> float:
+    """RATE-07, RATE-08, AMB-31: the mean of the scorecard, floored; the rater's own number only if it is lower."""
+    rows = [Decimal(str(value)) for value in counted(opinion.scorecard, checks, issues)]
     mean = sum(rows, Decimal(0)) / len(rows)
     claimed = Decimal(str(min(max(opinion.alignment_score, 0.0), HIGHEST)))
     return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autopilot.domain.value import Value
+from autopilot.domain.visual import VisualTesting
 
 
 class Commands(Value, frozen=True, kw_only=True):
@@ -44,3 +45,4 @@ class Settings(Value, frozen=True, kw_only=True):
     commands: Commands = Commands()
     limits: Limits = Limits()
     sandbox: Literal["auto", "none"] = "auto"
+    visual: VisualTesting | None = None

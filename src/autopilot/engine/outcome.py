@@ -116,7 +116,9 @@ def feedback(record: PhaseRecord) -> tuple[str, ...]:
     rows = rated.opinion.scorecard if rated else ()
     deductions = (f"{row.criterion}: {row.justification or row.evidence}" for row in rows if row.score < threshold)
     concerns = (*(judged.opinion.concerns if judged else ()), *(compared.opinion.verifier_missed if compared else ()))
-    return tuple(dict.fromkeys((*deductions, *concerns)))
+    seen = record.find(Verified)
+    drawn = (issue.told for issue in (seen.visual.counted if seen and seen.visual else ()))
+    return tuple(dict.fromkeys((*deductions, *concerns, *drawn)))
 
 
 def digests(record: PhaseRecord) -> dict[str, StepDigest]:

@@ -7,6 +7,7 @@ from typing import Any
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.planning import visual
 
 COMMANDS = ("compile", "lint", "test", "build")
 _MODELS = {"quality": "opus", "balanced": "sonnet", "speed": "haiku"}
@@ -47,6 +48,7 @@ class Config(Value, frozen=True, kw_only=True):
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
+    visual: visual.VisualSection = visual.VisualSection()
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -68,6 +70,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     given = frozenset(name for name in COMMANDS if name in commands)
     profile = data.get("model_profile")
     limits, notes = _limits(data)
+    looks = visual.read(project.get("visual_testing"))
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -81,9 +84,10 @@ def read(text: str | bytes | None, path: str) -> Config:
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
+        visual=looks,
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
-        notes=notes,
+        notes=(*notes, *looks.notes),
         raw=data,
     )
 

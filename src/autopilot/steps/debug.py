@@ -9,6 +9,7 @@ from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts
 from autopilot.steps.fix import OUTPUT_SHOWN
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.visual import complaints
 
 
 def run(record: PhaseRecord, tools: Tools) -> Debugged:
@@ -34,4 +35,5 @@ def failures(record: PhaseRecord) -> str:
     seen = record.latest(Verified)
     failing = (r for r in (*seen.checks, *seen.gates) if not r.passed)
     shown = [f"$ {r.command}\n{r.output[-OUTPUT_SHOWN:]}" for r in failing]
-    return "\n\n".join((record.complaint() or "", *shown))
+    seen_in_browser = "\n".join(complaints(record))
+    return "\n\n".join(part for part in (record.complaint() or "", *shown, seen_in_browser) if part)

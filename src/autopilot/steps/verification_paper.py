@@ -9,6 +9,7 @@ from autopilot.domain.taxonomy import category_of, known
 from autopilot.steps.prompt import bullets
 from autopilot.steps.test_specs import NONE, SpecRun, spec_runs
 from autopilot.steps.twins import twin, written_at
+from autopilot.steps.visual_paper import section
 
 GATES = ("compile", "lint", "test", "build")
 TRACED = frozenset({"ui", "mixed"})
@@ -29,7 +30,8 @@ def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
 
 def holds(seen: Verified) -> bool:
     gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
-    return seen.opinion is not None and seen.opinion.passed and gates and all(r.passed for r in seen.checks)
+    unseen = seen.visual is None or not seen.visual.blocking
+    return seen.opinion is not None and seen.opinion.passed and gates and unseen and all(r.passed for r in seen.checks)
 
 
 def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
@@ -45,6 +47,7 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
         "Acceptance Criteria Verification": bullets(
             criteria, "none named" if opinion else "not asked: a command failed"
         ),
+        "Visual Testing Results": section(seen.visual) if seen.visual else "",
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
         "Failures": bullets(found, "none named"),
@@ -70,7 +73,8 @@ def _gate(run: CommandRun | None, old: tuple[str, ...]) -> str:
 def failures(seen: Verified) -> tuple[tuple[str, str], ...]:
     """Every failure with its category: those our commands showed, then those the verifier named."""
     ours = tuple((r.what, category_of(r)) for r in (*seen.checks, *seen.gates) if not r.passed)
-    return (*ours, *(named(seen.opinion) if seen.opinion else ()))
+    drawn = tuple((issue.told, "acceptance_criteria_unmet") for issue in (seen.visual.blocking if seen.visual else ()))
+    return (*ours, *drawn, *(named(seen.opinion) if seen.opinion else ()))
 
 
 def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:

@@ -3,12 +3,13 @@
 from functools import partial
 
 import msgspec
+from msgspec import UnsetType
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
-from autopilot.steps import contamination
+from autopilot.steps import contamination, visual, visual_paper
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
@@ -35,7 +36,17 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         orphans=orphans(change, tools, record.plan),
     )
     hold = checks and all(r.passed for r in checks) and all(r.passed or r.check in old for r in gates)
-    return reviewed(found, record, tools) if hold else found
+    return looked(found, record, tools) if hold else found
+
+
+def looked(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
+    """What can be seen to be wrong needs no verifier to say so."""
+    results = visual.look(record, tools)
+    if isinstance(results, UnsetType):
+        return reviewed(found, record, tools)
+    issues = (results.skipped,) if results.skipped else ()
+    found = msgspec.structs.replace(found, visual_test_results=results, issues=issues)
+    return found if results.blocking else reviewed(found, record, tools)
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
@@ -48,7 +59,7 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         opinion=answered.value,
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),
-        issues=answered.issues,
+        issues=(*found.issues, *answered.issues),
     )
 
 
@@ -72,4 +83,4 @@ def prompt(record: PhaseRecord) -> str:
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:
     seen = record.find(Verified)
-    return verification_paper(record, seen) if seen else {}
+    return {**verification_paper(record, seen), **visual_paper.artifacts(record)} if seen else {}
