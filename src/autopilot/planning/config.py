@@ -8,6 +8,7 @@ from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 from autopilot.planning import visual
+from autopilot.planning.visual import VisualSection
 
 COMMANDS = ("compile", "lint", "test", "build")
 _MODELS = {"quality": "opus", "balanced": "sonnet", "speed": "haiku"}
@@ -48,7 +49,7 @@ class Config(Value, frozen=True, kw_only=True):
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
-    visual: visual.VisualSection = visual.VisualSection()
+    visual: VisualSection = VisualSection()
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()

@@ -11,22 +11,23 @@ if TYPE_CHECKING:
 # What an edge drawn half a pixel further on, or a rounding in a colour, may come to.
 TOLERANCE = 24
 NEIGHBOURHOOD = 3
-# Fewer differing pixels than this share of the picture are noise.
-NOISE = 0.0002
-FADED = 0.15
+# The same browser draws the same page alike to the pixel; a handful is what rounding may leave.
+NOISE_PIXELS = 12
+FADED = 0.3
 RED = (220, 0, 40)
 
 
 class Comparison(Value, frozen=True, kw_only=True):
-    """`share` of the pixels that differ. `picture` is a PNG with these in red; empty when nothing differs."""
+    """How many `pixels` differ, and their `share`. `picture` is a PNG with these in red; empty when there are none."""
 
+    pixels: int
     share: float
     picture: bytes = b""
     note: str = ""
 
     @property
     def differs(self) -> bool:
-        return self.share > NOISE
+        return self.pixels > NOISE_PIXELS
 
 
 def compare(before: bytes, after: bytes) -> Comparison | None:
@@ -38,11 +39,11 @@ def compare(before: bytes, after: bytes) -> Comparison | None:
         return None
     if old.size != new.size:
         note = f"the picture is {new.width}x{new.height} and its baseline {old.width}x{old.height}"
-        return Comparison(share=1.0, note=note)
+        return Comparison(pixels=new.width * new.height, share=1.0, note=note)
     mask = ImageChops.lighter(_outside(old, new), _outside(new, old))
     wrong = mask.histogram()[255]
-    share = wrong / (mask.width * mask.height)
-    return Comparison(share=round(share, 6), picture=_marked(new, mask) if share > NOISE else b"")
+    share = round(wrong / (mask.width * mask.height), 6)
+    return Comparison(pixels=wrong, share=share, picture=_marked(new, mask) if wrong > NOISE_PIXELS else b"")
 
 
 def is_blank(picture: bytes) -> bool:
@@ -80,7 +81,7 @@ def _outside(one: "Image.Image", other: "Image.Image") -> "Image.Image":
 def _marked(picture: "Image.Image", mask: "Image.Image") -> bytes:
     from PIL import Image
 
-    faded = Image.blend(Image.new("RGB", picture.size, "white"), picture.convert("L").convert("RGB"), FADED * 2)
+    faded = Image.blend(Image.new("RGB", picture.size, "white"), picture.convert("L").convert("RGB"), FADED)
     faded.paste(RED, mask=mask)
     out = io.BytesIO()
     faded.save(out, format="PNG", optimize=True)
