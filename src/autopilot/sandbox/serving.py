@@ -7,6 +7,7 @@ import shlex
 import socket
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -124,6 +125,8 @@ class Bridge:
     lines: socket.socket
     _door: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
     _idle: "queue.SimpleQueue[socket.socket]" = field(default_factory=queue.SimpleQueue)
+    _sockets: "weakref.WeakSet[socket.socket]" = field(default_factory=weakref.WeakSet)
+    _threads: list[threading.Thread] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -131,19 +134,25 @@ class Bridge:
         return number
 
     def __enter__(self) -> Self:
-        for accepting in (self._take_lines, self._take_guests):
-            threading.Thread(target=accepting, daemon=True).start()
+        self._begin(self._take_lines)
+        self._begin(self._take_guests)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for listener in (self.lines, self._door):
-            # Closing alone would not wake the thread that waits in `accept`.
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
-            listener.close()
-        with suppress(queue.Empty):
-            while True:
-                self._idle.get_nowait().close()
+        """Nothing is open and no thread is left afterwards."""
+        _shut(self.lines, self._door)
+        for thread in self._threads[:2]:
+            thread.join()
+        _shut(*self._sockets)
+        for thread in self._threads[2:]:
+            thread.join()
+        for each in (*self._sockets, self.lines, self._door):
+            each.close()
+
+    def _begin(self, work: Callable[..., None], *given: socket.socket) -> None:
+        thread = threading.Thread(target=work, args=given, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _take_lines(self) -> None:
         with suppress(OSError):
@@ -151,6 +160,7 @@ class Bridge:
                 line = self.lines.accept()[0]
                 # An app may call us as well; it must not use up all our file descriptors.
                 if self._idle.qsize() < MOST_IDLE:
+                    self._sockets.add(line)
                     self._idle.put(line)
                 else:
                     line.close()
@@ -159,16 +169,25 @@ class Bridge:
         with suppress(OSError):
             while True:
                 guest = self._door.accept()[0]
-                threading.Thread(target=self._hand_over, args=(guest,), daemon=True).start()
+                self._sockets.add(guest)
+                self._begin(self._hand_over, guest)
 
     def _hand_over(self, guest: socket.socket) -> None:
         try:
             line = self._idle.get(timeout=LINE_S)
-            line.sendall(relay.GO)
-        except (queue.Empty, OSError):
+        except queue.Empty:
             guest.close()
-        else:
-            relay.join(guest, line)
+            return
+        with suppress(OSError):
+            line.sendall(relay.GO)
+        relay.join(guest, line)
+
+
+def _shut(*sockets: socket.socket) -> None:
+    """Closing alone would not wake a thread that waits for one of them."""
+    for each in sockets:
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

@@ -77,9 +77,9 @@ def _regression(picture: Picture) -> Iterator[Told]:
     compared = picture.compared
     if compared is None or not picture.held or not compared.differs:
         return
-    what = compared.note or f"{compared.share:.2%} of the pixels differ from the baseline"
+    what = compared.note or f"{compared.pixels} pixels ({compared.share:.2%}) differ from the baseline"
     severity: Severity = "major" if compared.share >= LARGE else "minor"
-    yield "regression", severity, what, "", "Bring the earlier look back; this phase was not to change it."
+    yield "regression", severity, what, compared.where, "Bring the earlier look back; this phase was not to change it."
 
 
 def _access(seen: PageSeen) -> Iterator[Told]:

@@ -24,6 +24,7 @@ class Comparison(Value, frozen=True, kw_only=True):
     share: float
     picture: bytes = b""
     note: str = ""
+    where: str = ""
 
     @property
     def differs(self) -> bool:
@@ -43,7 +44,11 @@ def compare(before: bytes, after: bytes) -> Comparison | None:
     mask = ImageChops.lighter(_outside(old, new), _outside(new, old))
     wrong = mask.histogram()[255]
     share = round(wrong / (mask.width * mask.height), 6)
-    return Comparison(pixels=wrong, share=share, picture=_marked(new, mask) if wrong > NOISE_PIXELS else b"")
+    box = mask.getbbox()
+    if wrong <= NOISE_PIXELS or box is None:
+        return Comparison(pixels=wrong, share=share)
+    where = f"x {box[0]}-{box[2]}, y {box[1]}-{box[3]}"
+    return Comparison(pixels=wrong, share=share, picture=_marked(new, mask), where=where)
 
 
 def is_blank(picture: bytes) -> bool:
