@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.visual import Route, VisualIssue, VisualResults
+from autopilot.evidence.visual.look import is_held
 from support.site import FINE, HEAD, WIDE, Site, answers, make_site, needs_browser, server
 
 pytestmark = needs_browser
@@ -86,7 +87,7 @@ def test_an_issue_that_was_there_before_does_not_count(tmp_path: Path) -> None:
 
 
 def test_vist_06_a_page_that_looks_otherwise_than_its_baseline_is_a_regression(site: Site) -> None:
-    """VIST-06: unless the phase is to change how it looks."""
+    """VIST-06."""
     site.looking.keep(site.look(site.bench.base))
     changed = site.bench.seal({"index.html": FINE.replace("<h1>", '<h1 style="background:navy">')})
 
@@ -95,7 +96,17 @@ def test_vist_06_a_page_that_looks_otherwise_than_its_baseline_is_a_regression(s
     assert [(i.type, i.severity) for i in found.blocking] == [("regression", "major")]
     assert found.screenshots[0].diff_path == ".planning/screenshots/home-20260101T000001.000Z.diff.png"
     assert (site.bench.root / str(found.screenshots[0].diff_path)).read_bytes().startswith(b"\x89PNG")
-    assert site.look(changed, redrawn=True).issues_found == ()
+
+
+@pytest.mark.parametrize(
+    ("stable", "own", "redrawn", "held"),
+    [(False, True, True, False), (False, True, False, True), (True, True, True, True), (False, False, True, True)],
+    ids=["a phase that draws", "one that does not", "a stable route", "the user's own baseline"],
+)
+def test_a_page_is_held_to_its_baseline_unless_the_phase_is_to_change_it(
+    stable: bool, own: bool, redrawn: bool, held: bool
+) -> None:
+    assert is_held(Route(path="/", name="home", stable=stable), own=own, redrawn=redrawn) is held
 
 
 def test_without_a_sandbox_the_app_is_looked_at_all_the_same(tmp_path: Path) -> None:

@@ -48,10 +48,12 @@ class AppServing:
         with ExitStack() as stack:
             name = f".autopilot-{secrets.token_hex(6)}"
             lines = stack.enter_context(_listening(Path(folder), name))
-            bridge = stack.enter_context(Bridge(lines=lines))
+            bridge = Bridge(lines=lines)
             child = Child(sandbox=sandbox, port=bridge.port)
             script = accompanied(command, name, port, seconds)
+            # The bridge goes first at the end: the relay then ends the app, and little is left to be swept up.
             stack.enter_context(self._running(child, mark, (script, folder, seconds)))
+            stack.enter_context(bridge)
             yield child
 
     @contextmanager
@@ -193,23 +195,29 @@ def _shut(*sockets: socket.socket) -> None:
 @contextmanager
 def _listening(folder: Path, name: str) -> Iterator[socket.socket]:
     """A socket file in the folder, however long its path is: the kernel takes no more than 107 letters."""
-    holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        plain = str(folder / name)
-        listener.bind(plain if len(os.fsencode(plain)) < LONGEST_PATH else f"/proc/self/fd/{holder}/{name}")
-        listener.listen(relay.LINES)
-        yield listener
-    except OSError as error:
-        raise SandboxUnavailable(
-            f"no socket could be made in {folder}: {error.strerror}",
-            why="the browser reaches the app through it",
-            do="put AUTOPILOT_CACHE on a file system that takes socket files",
-        ) from error
-    finally:
-        with suppress(OSError):
-            os.unlink(name, dir_fd=holder)
-        os.close(holder)
+    plain = str(folder / name)
+    with ExitStack() as stack:
+        holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        stack.callback(os.close, holder)
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        try:
+            listener.bind(plain if len(os.fsencode(plain)) < LONGEST_PATH else f"/proc/self/fd/{holder}/{name}")
+            listener.listen(relay.LINES)
+        except OSError as error:
+            raise _no_socket(folder, error) from error
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=holder)
+
+
+def _no_socket(folder: Path, error: OSError) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"no socket could be made in {folder}: {error.strerror}",
+        why="the browser reaches the app through it",
+        do="put AUTOPILOT_CACHE on a file system that takes socket files",
+    )
 
 
 def _taken(port: int) -> SandboxUnavailable:

@@ -113,8 +113,7 @@ class BrowserLooking:
     def _shot(self, route: Route, wanted: Look, captured: Captured, file: "Filing") -> Screenshot:
         visual, at = wanted.visual, self.clock.now()
         compared, own = self._compared(visual, route, captured)
-        # A baseline the user put there is a demand; one of ours is only how it looked before.
-        held = route.stable or not own or not wanted.redrawn
+        held = is_held(route, own=own, redrawn=wanted.redrawn)
         picture = Picture(blank=is_blank(captured.picture or b""), compared=compared, held=held)
         issues = issues_of(route, captured.seen, picture)
         path, diff = file(visual, route, at, (captured.picture, compared.picture if compared else b""))
@@ -175,6 +174,11 @@ def analysis(issues: tuple[VisualIssue, ...], captured: Captured) -> Analysis:
     if captured.picture is None:
         return msgspec.structs.replace(assessed, overall_assessment="error")
     return msgspec.structs.replace(assessed, overall_assessment="issues_found") if issues else assessed
+
+
+def is_held(route: Route, *, own: bool, redrawn: bool) -> bool:
+    """A baseline the user put there is a demand; one of ours only tells how it looked before."""
+    return route.stable or not own or not redrawn
 
 
 def aged(found: VisualResults, before: VisualResults) -> VisualResults:
