@@ -29,9 +29,9 @@ ROUTES = tuple(
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> VisualResults:
-    """Every page of the site, looked at once; none of it was there before."""
-    site = make_site(tmp_path_factory.mktemp("site"), {"README.md": "site\n"})
-    return site.look(site.bench.seal(PAGES), *ROUTES)
+    """Every page of the site, looked at once."""
+    site = make_site(tmp_path_factory.mktemp("site"), PAGES)
+    return site.look(site.bench.base, *ROUTES)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,7 @@ def test_vist_03_each_page_s_issues_are_found(seen: VisualResults, route: str, e
 
 def test_vist_02_one_new_picture_a_route_is_taken_at_the_viewport(seen: VisualResults) -> None:
     """VIST-02, VIST-05."""
-    assert (seen.routes_tested, seen.infrastructure_available) == (7, True)
-    assert [shot.name for shot in seen.screenshots if shot.passed] == ["home", "gone"]  # not there before either
+    assert (seen.routes_tested, seen.routes_passed, seen.infrastructure_available) == (7, 1, True)
     assert [shot.screenshot_path for shot in seen.screenshots][:2] == [
         ".planning/screenshots/home-20260101T000000.000Z.png",
         ".planning/screenshots/wide-20260101T000001.000Z.png",
@@ -131,14 +130,12 @@ def broken(site: Site, **more: Any) -> VisualResults:
         ("no-such-program", "it ended with exit code 127"),
         ("echo out of ideas >&2; exit 4", "it ended with exit code 4: out of ideas"),
         ("sleep 60", "did not answer 200: "),
-        ("python3 -c 'import socket,time; s=socket.create_server((\"127.0.0.1\",PORT)); time.sleep(60)'", "did not answer 200: TimeoutError"),
-        ("cd / && exec python3 -m http.server PORT --directory /nowhere", "did not answer 200: it answered 404"),
     ],
-    ids=["does not start", "exits", "never listens", "hangs", "answers 404"],
-)  # fmt: skip
+    ids=["does not start", "exits", "hangs"],
+)
 def test_vist_01_an_app_that_does_not_come_up_is_skipped(site: Site, command: str, reason: str) -> None:
     """VIST-01, VIST-04: it is told, and fails nothing."""
-    found = broken(site, launch_command=command.replace("PORT", str(site.port)), launch_limit_ms=1200)
+    found = broken(site, launch_command=command, launch_limit_ms=500 if command.startswith("sleep") else 30_000)
 
     assert found.skipped.startswith("Visual testing skipped: app failed to launch. ")
     assert reason in found.skipped
@@ -175,6 +172,19 @@ def test_a_browser_that_cannot_start_fails_nothing(site: Site, tmp_path: Path) -
     site.looking.environment = {**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"}
 
     assert broken(site).skipped.startswith("Visual testing skipped: the browser failed: ")
+
+
+def test_vist_02_a_page_that_never_ends_costs_the_others_nothing(tmp_path: Path) -> None:
+    """VIST-02: a page has its time and no more, even if it keeps the browser from answering at all."""
+    stuck = f"{HEAD}<body><p>text</p><script>setTimeout(() => {{ for (;;); }}, 50)</script></body></html>"
+    site = make_site(tmp_path, {"index.html": FINE, "stuck.html": stuck})
+    site.looking.route_s = 4.0
+    routes = (Route(path="/stuck.html", name="stuck", wait_ms=200), Route(path="/", name="home", wait_ms=0))
+
+    found = site.look(site.bench.base, *routes)
+
+    assert [shot.analysis.overall_assessment for shot in found.screenshots] == ["error", "pass"]
+    assert [issue.severity for issue in found.blocking] == ["critical"]
 
 
 def test_issues_name_the_route_they_are_about() -> None:

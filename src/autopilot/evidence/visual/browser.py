@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 import autopilot
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.domain.value import Value
 from autopilot.domain.visual import Route, VisualTesting
-from autopilot.evidence.visual.page import HUNG, NO_BROWSER, Page, PageSeen, Visit
+from autopilot.evidence.visual.page import HUNG, NO_BROWSER, SHOWN, Page, PageSeen, Visit
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 LIBRARIES = {"playwright": "playwright", "PIL": "pillow"}
@@ -41,12 +41,13 @@ class Captured(Value, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chromium:
-    """`mark` names its processes, so that none outlives the run."""
+    """`mark` names its processes, so that none outlives the run; `route_s` is what one page may take."""
 
     executable: str
     processes: Processes
     environment: Mapping[str, str]
     mark: str
+    route_s: float = ROUTE_S
 
     def capture(self, visual: VisualTesting, port: int) -> tuple[Captured, ...]:
         """Every route, in order. A page that ends its browser, or keeps it for ever, costs the others nothing."""
@@ -70,7 +71,7 @@ class Chromium:
                 # Chromium has no sandbox of its own for root: Playwright then starts it with --no-sandbox.
                 confined=os.geteuid() != 0,
                 viewport=visual.viewport,
-                limit_ms=int(ROUTE_S * 1000),
+                limit_ms=int(self.route_s * 1000),
                 headless=visual.headless or not self._has_display,
             )
             job = Job(
@@ -78,7 +79,7 @@ class Chromium:
                 cwd=folder,
                 env=self._env(folder),
                 stdin=msgspec.json.encode(wanted),
-                timeout_s=len(routes) * ROUTE_S + AROUND_S,
+                timeout_s=len(routes) * self.route_s + AROUND_S,
                 mark=f"{self.mark}/{secrets.token_hex(8)}",
             )
             ran = self.processes.run(job)
@@ -89,8 +90,14 @@ class Chromium:
             )
         if len(done) == len(routes):
             return done
-        why = _why(ran.exit_code, ran.stderr)
+        why = self._why(ran)
         return (*done, Captured(broken=why) if ran.exit_code == NO_BROWSER else Captured(seen=PageSeen(error=why)))
+
+    def _why(self, ran: Ran) -> str:
+        if ran.exit_code in {None, HUNG}:
+            return f"it did not come to an end within {self.route_s:.0f} seconds"
+        lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+        return f"the browser failed: {lines[-1][:SHOWN] if lines else f'exit code {ran.exit_code}'}"
 
     @property
     def _has_display(self) -> bool:
@@ -126,10 +133,3 @@ def find_browser(environment: Mapping[str, str]) -> str | None:
 
 def _content(picture: Path) -> bytes | None:
     return picture.read_bytes() if picture.is_file() else None
-
-
-def _why(exit_code: int | None, stderr: bytes) -> str:
-    if exit_code in {None, HUNG}:
-        return f"it did not come to an end within {ROUTE_S:.0f} seconds"
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return f"the browser failed: {lines[-1][:300] if lines else f'exit code {exit_code}'}"

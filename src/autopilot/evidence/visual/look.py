@@ -48,6 +48,7 @@ class BrowserLooking:
     clock: Clock
     environment: Mapping[str, str]
     mark: str
+    route_s: float = ROUTE_S
     _earlier: dict[tuple[str, Look], VisualResults] = field(default_factory=dict)
 
     def look(self, wanted: Look) -> VisualResults:
@@ -134,7 +135,11 @@ class BrowserLooking:
         executable = browsers.find_browser(self.environment)
         assert executable is not None
         chromium = Chromium(
-            executable=executable, processes=self.processes, environment=self.environment, mark=self.mark
+            executable=executable,
+            processes=self.processes,
+            environment=self.environment,
+            mark=self.mark,
+            route_s=self.route_s,
         )
         captured = chromium.capture(visual, served.port)
         if captured[-1].broken:
