@@ -31,7 +31,6 @@ from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
-from autopilot.evidence.visual.look import BrowserLooking
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
@@ -43,7 +42,6 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox import serving
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.views.summary import account
@@ -162,6 +160,9 @@ class Driver:
         settings, processes = first.settings, self.crew.processes
         if settings.visual is None:
             return NotLooking()
+        from autopilot.evidence.visual.look import BrowserLooking
+        from autopilot.sandbox import serving
+
         shown = (workspace.history, *serving.readable())
 
         def sandbox(mark: str) -> Sandbox:

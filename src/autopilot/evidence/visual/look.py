@@ -66,7 +66,10 @@ class BrowserLooking:
         for shot in results.screenshots:
             if shot.screenshot_path and shot.passed:
                 path = baseline_path(results.screenshot_dir, shot.name)
-                notes.append(self.album.replace(path, shot.screenshot_path, shot.sha256))
+                try:
+                    notes.append(self.album.replace(path, shot.screenshot_path, shot.sha256))
+                except ConfigInvalid as problem:
+                    notes.append(f"no baseline is kept: {problem.what}")
         return tuple(note for note in notes if note)
 
     def _before(self, wanted: Look) -> VisualResults:
