@@ -9,14 +9,16 @@ from platformdirs import user_config_path
 
 from autopilot.agents.installed import agent_checks
 from autopilot.domain.checkup import Check
-from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
+from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.streams import Streams
+from autopilot.evidence.visual.checkup import visual_checks
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.files import make_folder, write_atomic
@@ -132,11 +134,21 @@ def examine(folder: str) -> tuple[Check, ...]:
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
+        *visual_checks(configured_visual(root), os.environ),
         disk_check("disk", root),
         disk_check("cache disk", cache_folder()),
         cache_check(cache_folder()),
         python,
     )
+
+
+def configured_visual(root: Path) -> VisualTesting | None:
+    """What a run would look at without being asked to; None too where the config cannot be read."""
+    try:
+        section = read_project(root).config.visual
+    except AutopilotError:
+        return None
+    return section.testing if section.enabled else None
 
 
 def write_config(folder: str) -> str:

@@ -23,8 +23,9 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
-from autopilot.domain.protocols import Agent, Listener
+from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.request import RunEnd, report_name
+from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
@@ -179,6 +180,30 @@ class Driver:
             boot=boot_id(),
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
+            looks=self._looks(workspace, first),
+        )
+
+    def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
+        """A browser, where the run has use for one."""
+        processes = self.crew.processes
+        if first.settings.visual is None:
+            return NotLooking()
+        from autopilot.evidence.visual.look import BrowserLooking
+        from autopilot.sandbox import serving
+
+        shown = (workspace.history, *serving.readable())
+
+        def sandbox(mark: str) -> Sandbox:
+            return self.crew.ground.sandbox(shown, mark)
+
+        return BrowserLooking(
+            workspace=workspace,
+            serving=serving.AppServing(sandbox=sandbox, processes=processes, mark=f"{first.run}/app"),
+            album=workspace.album,
+            processes=processes,
+            clock=SystemClock(),
+            environment=os.environ,
+            mark=f"{first.run}/browser",
         )
 
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:

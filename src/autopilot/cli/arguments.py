@@ -56,6 +56,7 @@ def parser_of(verb: str) -> Parser:
         confinement = parser.add_mutually_exclusive_group()
         confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
         confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
+        parser.add_argument("--visual", action="store_true")
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")

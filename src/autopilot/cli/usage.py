@@ -33,6 +33,8 @@ options of run:
   --lenient             pass at 7 of 10 instead of 9, without remediation
   --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none
   --unsandboxed         confine nothing; then no result counts as verified
+  --visual              look at the app's pages in every phase, not only in
+                        those of type ui or mixed (docs/configuration.md)
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases

@@ -58,6 +58,7 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         model=options.model,
         lenient=options.lenient,
         sandbox=options.sandbox,
+        visual=options.visual,
         first=options.first,
         last=options.last,
         only=options.only,

@@ -1,8 +1,9 @@
 """How high a criterion may score: one table of reasons to hold a row of the scorecard down (RATE-05, RATE-09). Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 import msgspec
 
@@ -13,6 +14,7 @@ from autopilot.domain.phase import Criterion
 from autopilot.domain.results import Lowered
 from autopilot.domain.scores import HIGHEST
 from autopilot.domain.value import Value
+from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 
 BELOW_ACCEPTABLE, BELOW_GAPS, ACCEPTABLE = 6.9, 4.9, 7.0
 _NAME = r"[\w.@+()\[\]$~-]"
@@ -116,6 +118,25 @@ def held(opinion: RateOpinion, sight: Sight) -> tuple[RateOpinion, tuple[Lowered
     )
     scorecard = tuple(msgspec.structs.replace(row, score=counted) for row, counted, _ in rows)
     return msgspec.structs.replace(opinion, scorecard=scorecard), lowered
+
+
+def charged(opinion: RateOpinion, issues: Iterable[VisualIssue]) -> tuple[RateOpinion, tuple[Lowered, ...]]:
+    """
+    RATE-11: what a browser saw taken off the rows that name its page; where none does off the best, so that it counts.
+    """
+    rows, lowered = list(opinion.scorecard), list[Lowered]()
+    for issue in issues if rows else ():
+        named = [n for n, row in enumerate(rows) if issue.route.casefold() in _words(row.criterion)]
+        for n in named or [max(range(len(rows)), key=lambda n: rows[n].score)]:
+            said = rows[n].score
+            counted = float(max(Decimal(0), Decimal(str(said)) - Decimal(str(DEDUCTIONS[issue.severity]))))
+            rows[n] = msgspec.structs.replace(rows[n], score=counted)
+            lowered.append(Lowered(criterion=rows[n].criterion, said=said, counted=counted, because=(issue.told,)))
+    return msgspec.structs.replace(opinion, scorecard=tuple(rows)), tuple(lowered)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip(".,:;()`'\"/") for word in text.casefold().split())
 
 
 def capped(row: CriterionScore, sight: Sight) -> tuple[float, tuple[str, ...]]:

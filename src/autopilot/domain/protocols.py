@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.domain.visual import Looking, NotLooking
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -335,6 +336,7 @@ class Tools:
     planning: Planning
     clock: Clock
     learnings: str = ""
+    looks: Looking = field(default_factory=NotLooking)
 
 
 class Step(Protocol):

@@ -18,6 +18,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     model: str | None = None
     lenient: bool = False
     sandbox: SandboxChoice | None = None
+    visual: bool = False
     first: str | None = None
     last: str | None = None
     only: str | None = None

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from autopilot.domain.answers import (
     CriterionScore,
     DivergenceOpinion,
@@ -18,6 +20,7 @@ from autopilot.domain.answers import (
 from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work, all_about
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
+from autopilot.domain.visual import VisualResults
 
 # Ends the name of a check that was run as it was before the work.
 OLD = ".old"
@@ -119,6 +122,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     `observed` counts the commands we saw the verifier run; None where it cannot be watched. `content` is what was wrong
     with the changed files by the phase's type, `handlers` what a user touches in the change. `findings` is what our own
     looks at the whole phase brought up, `extra` the runs behind them, `judged` the tree that checks and gates ran on.
+    `visual_test_results` is left out of the JSON altogether where pages were not looked at (VIST-05).
     """
 
     commit: str
@@ -137,6 +141,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     extra: tuple[CommandRun, ...] = ()
     judged: str = ""
     tampering: tuple[Finding, ...] = ()
+    visual_test_results: VisualResults | UnsetType = UNSET
 
     @property
     def broken(self) -> tuple[Finding, ...]:
@@ -149,6 +154,11 @@ class Verified(Tagged, frozen=True, kw_only=True):
         """An old check runs on a tree of its own: the work's, with the check as it was."""
         own = (run for run in self.checks if not run.check.endswith(OLD))
         return all_about(self.judged or self.tree, (*own, *self.gates))
+
+    @property
+    def visual(self) -> VisualResults | None:
+        """None where nobody looked."""
+        return None if isinstance(self.visual_test_results, UnsetType) else self.visual_test_results
 
 
 class Judged(Tagged, frozen=True, kw_only=True):

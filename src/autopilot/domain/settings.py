@@ -5,6 +5,7 @@ from typing import Literal
 from autopilot.domain.evidence import Severity
 from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
+from autopilot.domain.visual import VisualTesting
 
 SandboxChoice = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
 """The tier the user wants: the strongest that holds, a certain one, or none at all."""
@@ -68,3 +69,4 @@ class Settings(Value, frozen=True, kw_only=True):
     trust_repository_config: bool = False
     agent_folders: tuple[str, ...] = ()
     honesty: Honesty = Honesty()
+    visual: VisualTesting | None = None

@@ -1,10 +1,11 @@
 """Everything the engine acts with, handed over by `app` once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autopilot.domain.agent import REVIEWERS, Role
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Workspace
+from autopilot.domain.visual import Looking, NotLooking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Hands:
     boot: str
     nonce: Callable[[], str]
     birth: Callable[[int], str]
+    looks: Looking = field(default_factory=NotLooking)
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

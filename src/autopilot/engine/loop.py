@@ -18,6 +18,7 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
+from autopilot.domain.results import Verified
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
@@ -81,7 +82,8 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
         outcome = set_aside(outcome, record, branch)
     for warning in contamination_notes(record, run):
         streams.append_run(warning)
-    outcome = noting(outcome, lost + write_postmortem(record, finish, hands.diagnostics))
+    lost += (*write_postmortem(record, finish, hands.diagnostics), *keep_looks(record, finish, hands))
+    outcome = noting(outcome, lost)
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(
         outcome=outcome,
@@ -95,6 +97,13 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
+
+
+def keep_looks(record: PhaseRecord, finish: Finish, hands: Hands) -> tuple[str, ...]:
+    """VIST-06: what a pass that is complete looks like is what later ones are compared with."""
+    seen = record.find(Verified)
+    results = seen.visual if seen else None
+    return hands.looks.keep(results) if results and finish.status == "completed" else ()
 
 
 def noting(outcome: PhaseOutcome, problems: tuple[str, ...]) -> PhaseOutcome:

@@ -51,6 +51,7 @@ def attempt(move: Run, record: PhaseRecord, hands: Hands, agents: StepAgents) ->
         planning=hands.planning,
         clock=hands.clock,
         learnings=hands.diagnostics.learnings(),
+        looks=hands.looks,
     )
     try:
         return move.stage.step(record, tools)

@@ -10,9 +10,13 @@ from autopilot.pipeline import artifacts
 # Written about the work, by or for reviewers: nobody sees them but the judge in its second call.
 REPORTS = frozenset(
     {"EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md", "SCORECARD.md", "HANDOFF.md", "VISUAL-BUGS.md",
-     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json"}
+     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
+     "VISUAL-BUGS.json"}
 )  # fmt: skip
-SHOWN_REPORTS: dict[Role, frozenset[str]] = {"judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"})}
+SHOWN_REPORTS: dict[Role, frozenset[str]] = {
+    "judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"}),
+    "debug": frozenset({"VISUAL-BUGS.md"}),
+}
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
 LEARN: frozenset[Role] = frozenset({"plan", "execute"})
 # Who does the work is not shown the checks that are held out, in no file.

@@ -48,7 +48,11 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
     return VerifyFacts(
         checks=len(seen.checks),
-        failing=(*(described(run) for run in (*seen.checks, *broken) if not run.passed), *blockers(seen.broken)),
+        failing=(
+            *(described(run) for run in (*seen.checks, *broken) if not run.passed),
+            *blockers(seen.broken),
+            *seen_wrong(seen),
+        ),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit and seen.on_its_tree,
         person_only=person_only(record),
@@ -59,6 +63,11 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         least_seconds=record.start.settings.limits.min_verification_seconds,
         observed=seen.observed if seen.opinion else None,
     )
+
+
+def seen_wrong(seen: Verified) -> tuple[str, ...]:
+    """VIS-04: critical and major issues our browser found, that were not there before."""
+    return tuple(issue.told for issue in seen.visual.blocking) if seen.visual else ()
 
 
 def facts_hold(f: VerifyFacts) -> bool:

@@ -10,7 +10,9 @@ from autopilot.domain.evidence import Severity
 from autopilot.domain.honesty import BY_NAME, WORDS
 from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.value import Value
+from autopilot.planning import visual
 from autopilot.planning.kinds import work_kind
+from autopilot.planning.visual import VisualSection
 
 _WATCHED = frozenset({"held_out_share", "control_files", "kinds"})
 _GUESSED = "Autopilot would have to guess which kinds of tampering may pass."
@@ -53,6 +55,7 @@ class Config(Value, frozen=True, kw_only=True):
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
+    visual: VisualSection = VisualSection()
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
     honesty: Honesty = Honesty()
@@ -76,6 +79,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     profile = data.get("model_profile")
     limits, notes = _limits(data)
     honesty, doubts = _honesty(data.get("honesty", {}), path)
+    looks = visual.read(project.get("visual_testing"))
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -89,10 +93,11 @@ def read(text: str | bytes | None, path: str) -> Config:
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
+        visual=looks,
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
         honesty=honesty,
-        notes=(*notes, *doubts),
+        notes=(*notes, *doubts, *looks.notes),
         raw=data,
     )
 

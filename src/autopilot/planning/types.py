@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 
 from autopilot.domain.phase import Phase, PhaseType
+from autopilot.domain.visual import draws
 
-_UI = re.compile(r"\.(?:tsx|jsx|vue|svelte|css|scss|sass|less|html|qml|storyboard|xib)$", re.IGNORECASE)
 _PROTOCOL = re.compile(
     r"(?:^|/)(?:protocols?|agents?|commands|prompts|skills)/.*\.md$|(?:^|/)(?:AGENTS|CLAUDE|GEMINI)\.md$", re.IGNORECASE
 )
@@ -27,7 +27,7 @@ def phase_type(phase: Phase, files: Iterable[str], ui_dir: str | None = None) ->
 def kind_of(path: str, ui_dir: str | None = None) -> PhaseType:
     """One file's kind; code that belongs to no other kind is `mixed`."""
     normal = path.replace("\\", "/").removeprefix("./")
-    if (ui_dir and normal.startswith(ui_dir.strip("./") + "/")) or _UI.search(normal):
+    if (ui_dir and normal.startswith(ui_dir.strip("./") + "/")) or draws(normal):
         return "ui"
     if _PROTOCOL.search(normal):
         return "protocol"

@@ -11,6 +11,7 @@ from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts
 from autopilot.steps.fix import failure_texts, left_out_words
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.visual import complaints
 
 
 def run(record: PhaseRecord, tools: Tools) -> Debugged:
@@ -36,4 +37,5 @@ def prompt(record: PhaseRecord) -> str:
 def failures(record: PhaseRecord) -> str:
     seen = record.latest(Verified)
     failing = (r for r in (*seen.checks, *seen.gates) if not r.passed)
-    return "\n\n".join((record.complaint() or "", *left_out_words(seen.findings), *failure_texts(record, failing)))
+    parts = (record.complaint() or "", *left_out_words(seen.findings), *failure_texts(record, failing))
+    return "\n\n".join(part for part in (*parts, "\n".join(complaints(record))) if part)

@@ -7,7 +7,7 @@ import msgspec
 
 from autopilot.domain.answers import Coverage, CriterionScore, RateOpinion
 from autopilot.domain.behaviour import all_traces, behavioural
-from autopilot.domain.caps import Sight, held, run_about
+from autopilot.domain.caps import Sight, charged, held, run_about
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.execution import strongest
@@ -18,6 +18,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated, Verified
 from autopilot.domain.scores import HIGHEST, band, score
 from autopilot.domain.tables import table
+from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
 from autopilot.steps.tampering import noticed_lines
@@ -29,6 +30,7 @@ CALIBRATION = (
     "The score is the mean of the rows, rounded down, and never above the rater's own number. A row is held down where "
     "facts, traces or missing evidence do not bear it out; each such deduction says why."
 )
+NOT_SEEN = "visual testing not performed"
 OUTPUT_SHOWN = 80
 
 
@@ -39,9 +41,10 @@ def run(record: PhaseRecord, tools: Tools) -> Rated:
     if not opinion.commands_run or not opinion.scorecard:
         raise NoAnswer("bad_output", "a rating needs commands_run and a scorecard, and both must not be empty")
     opinion, lowered = held(opinion, sight_of(record))
+    opinion, taken_off = charged(opinion, visual_issues(record.find(Verified)))
     counted = score(opinion)
     opinion = msgspec.structs.replace(opinion, score_band=band(counted))
-    return Rated(opinion=opinion, score=counted, issues=answered.issues, lowered=lowered)
+    return Rated(opinion=opinion, score=counted, issues=answered.issues, lowered=(*lowered, *taken_off))
 
 
 def sight_of(record: PhaseRecord) -> Sight:
@@ -80,21 +83,34 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
     rated, verified = record.find(Rated), record.find(Verified)
     if rated is None:
         return {}
-    checks = verified.checks if verified else ()
-    specs, total = spec_runs(record, checks), len(auto_tasks(record))
+    specs, total = spec_runs(record, verified.checks if verified else ()), len(auto_tasks(record))
     coverage = Coverage(
         tasks_with_tests=len(specs),
         tasks_total=total,
         assertions_passed=sum(s.passed for s in specs),
         assertions_total=sum(s.passed + s.failed for s in specs),
     )
-    text = f"# Scorecard: Phase {record.phase.id} -- {record.phase.name}\n\n{card(rated, checks, coverage)}"
+    text = f"# Scorecard: Phase {record.phase.id} -- {record.phase.name}\n\n{card(rated, verified, coverage)}"
     facts = twin(record, rated=written_at(record, rated), score_band=band(rated.score), coverage=coverage, result=rated)
     return {"SCORECARD.md": text, "SCORECARD.json": facts}
 
 
-def card(rated: Rated, checks: tuple[CommandRun, ...], coverage: Coverage) -> str:
+def visual_issues(verified: Verified | None) -> tuple[VisualIssue, ...]:
+    return verified.visual.counted if verified and verified.visual else ()
+
+
+def visual_lines(verified: Verified | None) -> str:
+    """RATE-11."""
+    results = verified.visual if verified else None
+    if results is None or not results.captured:
+        return NOT_SEEN
+    taken_off = (f"-{DEDUCTIONS[issue.severity]:.1f}: {issue.told}" for issue in results.counted)
+    return bullets(taken_off, f"{results.routes_passed}/{results.routes_tested} routes passed, nothing taken off")
+
+
+def card(rated: Rated, verified: Verified | None, coverage: Coverage) -> str:
     opinion = rated.opinion
+    checks = verified.checks if verified else ()
     rows = (
         (row.criterion, row.score, row.evidence, test_result(row, checks), row.justification)
         for row in opinion.scorecard
@@ -106,6 +122,7 @@ def card(rated: Rated, checks: tuple[CommandRun, ...], coverage: Coverage) -> st
         f"**Alignment Score: {rated.score}/10** ({band(rated.score)}; the rater's own: {opinion.alignment_score})\n\n"
         f"{opinion.aggregate_justification}\n\n"
         f"## Deductions\n{bullets(deductions, 'none')}\n\n"
+        f"## Visual Testing\n{visual_lines(verified)}\n\n"
         f"## Test Coverage\n{coverage.tasks_with_tests}/{coverage.tasks_total} tasks with tests, "
         f"{coverage.assertions_passed}/{coverage.assertions_total} assertions passed, as run by Autopilot\n\n"
         f"## Side Effects\n{bullets(opinion.side_effects, 'none')}\n\n"

@@ -14,6 +14,7 @@ from autopilot.domain.taxonomy import failure_categories, known
 from autopilot.steps.prompt import bullets
 from autopilot.steps.test_specs import NONE, SpecRun, spec_runs
 from autopilot.steps.twins import twin, written_at
+from autopilot.steps.visual_paper import section
 
 GATES = ("compile", "lint", "test", "build")
 OUTPUT_SHOWN, STDERR_SHOWN = 80, 500
@@ -33,8 +34,8 @@ def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
 
 def holds(seen: Verified) -> bool:
     gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
-    ours = gates and not seen.broken and all(r.passed for r in seen.checks)
-    return ours and seen.opinion is not None and seen.opinion.passed
+    clean = not seen.broken and not (seen.visual and seen.visual.blocking)
+    return gates and clean and all(r.passed for r in seen.checks) and seen.opinion is not None and seen.opinion.passed
 
 
 def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
@@ -54,6 +55,7 @@ def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) ->
         "Phase Type Checks": bullets(
             map(content_line, seen.content), f"nothing found in the changed files of this {record.phase.type} phase"
         ),
+        "Visual Testing Results": section(seen.visual) if seen.visual else "",
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
         "Findings": bullets((f"{f.severity} {f.rule}: {f.where}: {f.what}" for f in seen.findings), ""),
         "Tampering": bullets(map(finding_line, seen.tampering), "none noticed"),
@@ -82,7 +84,8 @@ def failures(seen: Verified) -> tuple[tuple[str, str], ...]:
     """Every failure with its category: those we found ourselves, then those the verifier named."""
     ours = msgspec.structs.replace(seen, opinion=None)
     found = tuple((entry.failure, entry.category) for entry in failure_categories(ours))
-    return (*found, *(named(seen.opinion) if seen.opinion else ()))
+    drawn = tuple((issue.told, "acceptance_criteria_unmet") for issue in (seen.visual.blocking if seen.visual else ()))
+    return (*found, *drawn, *(named(seen.opinion) if seen.opinion else ()))
 
 
 def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:

@@ -3,6 +3,7 @@
 from functools import partial
 
 import msgspec
+from msgspec import UnsetType
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
@@ -11,7 +12,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
-from autopilot.steps import contamination
+from autopilot.steps import contamination, visual, visual_paper
 from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
 from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
@@ -56,7 +57,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         found = msgspec.structs.replace(
             found, findings=(*found.findings, *sung.findings, *hollow), extra=(*found.extra, *sung.runs)
         )
-    return reviewed(found, record, tools) if holds(found) else found
+    return looked(found, record, tools) if holds(found) else found
 
 
 def holds(found: Verified) -> bool:
@@ -64,6 +65,16 @@ def holds(found: Verified) -> bool:
     gates = all(run.passed or run.check in found.old_failures for run in found.gates)
     checks = bool(found.checks) and all(run.passed for run in found.checks)
     return checks and gates and not found.broken
+
+
+def looked(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
+    """What can be seen to be wrong needs no verifier to say so."""
+    results = visual.look(record, tools)
+    if isinstance(results, UnsetType):
+        return reviewed(found, record, tools)
+    issues = (results.skipped,) if results.skipped else ()
+    found = msgspec.structs.replace(found, visual_test_results=results, issues=issues)
+    return found if results.blocking else reviewed(found, record, tools)
 
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
@@ -79,7 +90,7 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         opinion=answered.value,
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),
-        issues=answered.issues,
+        issues=(*found.issues, *answered.issues),
     )
 
 
@@ -128,4 +139,4 @@ def tracing(record: PhaseRecord, seen: Verified) -> str:
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:
     seen = record.find(Verified)
-    return verification_paper(record, seen) if seen else {}
+    return {**verification_paper(record, seen), **visual_paper.artifacts(record)} if seen else {}

@@ -27,6 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views import task_lines
 from autopilot.views.facts import ended, says_done, summary_of
 from autopilot.views.text import clean
+from autopilot.views.visual_lines import of_pages
 
 if TYPE_CHECKING:
     from autopilot.domain.phase import Task
@@ -252,6 +253,7 @@ def _checked(result: Verified, *, called_fixed: bool) -> Iterator[str]:
         yield f"VERIFY FAIL -- and {len(failed) - _MOST_FAILURES} more"
     for finding in result.broken[:_MOST_FAILURES]:
         yield f"VERIFY FAIL -- {clean(finding.where)}: {clean(finding.what)}"
+    yield from of_pages(result, called_fixed=called_fixed and not failed)
     opinion = result.opinion
     if failed and called_fixed:
         yield f"VERIFY: the debugging agent reported it fixed; {ended(failed[0])}"

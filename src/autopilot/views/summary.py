@@ -17,6 +17,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import Advance
+from autopilot.views import visual_lines
 from autopilot.views.facts import counted, ended, failing, said
 from autopilot.views.text import clean
 
@@ -79,7 +80,8 @@ def _tries(steps: Sequence[StepFinished]) -> Iterator[str]:
     if checks:
         last = checks[-1]
         bad = next((run for run in (*last.checks, *last.gates) if not run.passed), None)
-        yield f"  whole phase checked again: {counted((*last.checks, *last.gates))}{f'; {ended(bad)}' if bad else ''}"
+        parts = (counted((*last.checks, *last.gates)), ended(bad) if bad else "", visual_lines.counted(last))
+        yield f"  whole phase checked again: {'; '.join(part for part in parts if part)}"
 
 
 def _found(result: Executed | Fixed) -> str:

@@ -90,7 +90,7 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
 
 
-def read_regular(folder: int, path: str) -> bytes:
+def read_regular(folder: int, path: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a plain file; raises `Refused` for anything else, `FileNotFoundError` when there is none."""
     try:
         descriptor = open_beneath(folder, path, READ)
@@ -105,10 +105,10 @@ def read_regular(folder: int, path: str) -> bytes:
         if found.st_nlink != 1:
             raise Refused("a file with a second name")
         content = bytearray()
-        while chunk := os.read(descriptor, min(MAX_BYTES + 1 - len(content), 1 << 16)):
+        while chunk := os.read(descriptor, min(most + 1 - len(content), 1 << 16)):
             content += chunk
-            if len(content) > MAX_BYTES:
-                raise Refused(f"larger than {MAX_BYTES} bytes")
+            if len(content) > most:
+                raise Refused(f"larger than {most} bytes")
         return bytes(content)
 
 

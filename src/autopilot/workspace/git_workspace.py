@@ -12,6 +12,7 @@ import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Processes, Taken
+from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
 from autopilot.workspace.clones import Listing, Slot
@@ -79,6 +80,11 @@ class GitWorkspace:
     def history(self) -> str:
         """What must be readable, and need not be writable, for `git log` in clones and checkouts to work."""
         return str(self._history.folder)
+
+    @property
+    def album(self) -> FileAlbum:
+        """The pictures of the app, in the user's tree."""
+        return FileAlbum(self._places.root, self._notes / "baselines.json")
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""

@@ -26,6 +26,7 @@ def asked(*words: str) -> RunRequest:
         (("7", "8", "9.1"), RunRequest(folder="/p", phases="7 8 9.1")),
         (("3", "--lenient", "5"), RunRequest(folder="/p", phases="3 5", lenient=True)),
         (("all",), RunRequest(folder="/p", phases="all")),
+        (("all", "--visual"), RunRequest(folder="/p", phases="all", visual=True)),
         (("next", "--model", "opus"), RunRequest(folder="/p", phases="next", model="opus")),
         (("--agent", "exec:python3 a.py", "3"), RunRequest(folder="/p", phases="3", agent="exec:python3 a.py")),
         (("3", "--unsandboxed"), RunRequest(folder="/p", phases="3", sandbox="none")),

@@ -127,3 +127,22 @@ def test_detected_commands_are_written_with_their_source_and_stay_detected(tmp_p
     assert held["commands_source"]["lint"] == "user-override"
     (root / "Makefile").write_text("check:\n\ttrue\n")
     assert app.read_project(root).commands.configured() == (("compile", "make check"),)
+
+
+@pytest.mark.parametrize(("enabled", "levels"), [(True, {"ok", "warn"}), (False, set())], ids=["asked for", "not"])
+def test_vist_04_a_browser_is_looked_for_only_where_pages_are_looked_at(
+    tmp_path: Path, enabled: bool, levels: set[str]
+) -> None:
+    """VIST-04: one that is missing is a warning, no failure."""
+    section = {
+        "enabled": enabled,
+        "launch_command": "x",
+        "base_url": "http://a",
+        "routes": [{"path": "/", "name": "a"}],
+    }
+    root = project(tmp_path, **{".planning/config.json": json.dumps({"project": {"visual_testing": section}})})
+
+    found = level_of(root, "visual testing")
+
+    assert found <= levels
+    assert bool(found) is enabled

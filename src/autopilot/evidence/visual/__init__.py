@@ -1,0 +1,1 @@
+"""Facts about how an app looks: our own browser, our own eyes for pixels."""
