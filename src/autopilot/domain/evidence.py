@@ -23,7 +23,12 @@ class Claim(Value, frozen=True, kw_only=True):
 
 
 class CommandRun(Fact, frozen=True, kw_only=True):
-    """A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start."""
+    """
+    A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start.
+
+    `output` is its end without secrets, `output_sha256` is of all it printed. `restored` are the paths that were put
+    back to what they were at the phase's base.
+    """
 
     check: str
     what: str
@@ -35,6 +40,7 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     output_sha256: str
     tree: str
     sandbox: str
+    restored: tuple[str, ...] = ()
 
 
 class FileChange(Fact, frozen=True, kw_only=True):

@@ -8,13 +8,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, Reply, Role
-from autopilot.domain.events import Entry, Event
+from autopilot.domain.events import Entry, Event, PhaseOutcome
 from autopilot.domain.evidence import Change, CommandRun, Finding
 from autopilot.domain.phase import Criterion, Plan, Task
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.domain.verdict import Verdict
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -194,6 +195,14 @@ class Diagnostics(Protocol):
 
     def learnings(self) -> str:
         """What this run has learnt so far; empty when nothing."""
+        ...
+
+
+class Receipts(Protocol):
+    """Writes down what a phase was decided by. The same records give the same texts."""
+
+    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:
+        """The receipt of the pass the phase stands on, by file name, its signature included if there is one."""
         ...
 
 

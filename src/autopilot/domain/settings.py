@@ -35,6 +35,8 @@ class Limits(Value, frozen=True, kw_only=True):
 
 
 class Settings(Value, frozen=True, kw_only=True):
+    """`agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures."""
+
     agent: str
     reviewer: str | None = None
     model: str | None = None
@@ -44,3 +46,5 @@ class Settings(Value, frozen=True, kw_only=True):
     commands: Commands = Commands()
     limits: Limits = Limits()
     sandbox: Literal["auto", "none"] = "auto"
+    agent_env: tuple[str, ...] = ()
+    sign_receipts: bool = False

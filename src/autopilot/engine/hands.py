@@ -4,12 +4,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Workspace
+from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.secrets import redact
+from autopilot.domain.verdict import Verdict
+
+
+class NoReceipts:
+    """Implements `Receipts` where none are wanted."""
+
+    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:  # noqa: ARG002 - the protocol's signature
+        return {}
+
+
+NO_RECEIPTS = NoReceipts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hands:
-    """`boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids."""
+    """
+    `boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids.
+
+    `redact` takes secrets out of what agents say before it is written down.
+    """
 
     agent: Agent
     reviewer: Agent
@@ -22,6 +40,8 @@ class Hands:
     boot: str
     nonce: Callable[[], str]
     birth: Callable[[int], str]
+    receipts: Receipts = NO_RECEIPTS
+    redact: Callable[[str], str] = redact
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

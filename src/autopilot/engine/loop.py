@@ -17,6 +17,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.phase import padded
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
+from autopilot.domain.secrets import redact
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
@@ -24,6 +25,7 @@ from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_
 from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import write_confidence, write_postmortem
 from autopilot.engine.perform import perform
+from autopilot.engine.receipting import receipt_files
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_of
 from autopilot.pipeline import PHASE_GATE, artifacts
@@ -64,7 +66,6 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
     passes = streams.passes(brief.phase.id)
-    hands.workspace.write_planning(planning_files(record) | trace_file(passes))
     outcome = outcome_of(record, finish)
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
@@ -79,6 +80,8 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
         completed_before=before,
     )
     finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    papers = planning_files(record) | trace_file(passes) | receipt_files(run, passes, hands, finished)
+    hands.workspace.write_planning(papers)
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
@@ -94,7 +97,11 @@ def trace_file(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
 
 
 def planning_files(record: PhaseRecord) -> dict[str, str]:
-    return {f"{record.brief.dir}/{name}": text for name, text in artifacts(record).items()}
+    """Papers without secrets; the plan and its test files are work, and stay as they were accepted."""
+    return {
+        f"{record.brief.dir}/{name}": text if name == "PLAN.md" or name.startswith("tests/") else redact(text)
+        for name, text in artifacts(record).items()
+    }
 
 
 def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLanded:
@@ -109,7 +116,9 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     )
     passes = streams.passes(move.phase)
     files = {path: text for record in passes for path, text in planning_files(record).items()} | trace_file(passes)
+    receipt = receipt_files(run, passes, hands)
+    hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
-    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files, message)
+    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)
     landing = hands.workspace.land(commit)
     return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)

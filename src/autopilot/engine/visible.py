@@ -9,7 +9,8 @@ from autopilot.pipeline import artifacts
 # Written about the work, by or for reviewers: nobody sees them but the judge in its second call.
 REPORTS = frozenset(
     {"EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md", "SCORECARD.md", "HANDOFF.md", "VISUAL-BUGS.md",
-     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json"}
+     "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
+     "RECEIPT.json", "RECEIPT.json.sig"}
 )  # fmt: skip
 SHOWN_REPORTS: dict[Role, frozenset[str]] = {"judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"})}
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})

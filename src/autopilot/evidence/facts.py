@@ -2,16 +2,19 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Ran, Sandbox, Workspace
+from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
 from autopilot.evidence import references
 
 OUTPUT_KEPT = 2000
+# Enough to see a secret as a whole that ends within the kept part.
+LOOKED_AT = 64_000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -28,6 +31,7 @@ class CommandFacts:
     workspace: Workspace
     sandbox: Sandbox
     limits: Limits
+    redact: Callable[[str], str] = redact
     _made: dict[tuple[str, str, str], CommandRun] = field(default_factory=dict)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -76,7 +80,7 @@ class CommandFacts:
             exit_code=ran.exit_code,
             passed=criterion.expect.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
-            output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
+            output=self.redact(_CONTROL.sub("", output)[-LOOKED_AT:])[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=tree,
             sandbox=self.sandbox.tier,

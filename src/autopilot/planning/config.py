@@ -49,6 +49,8 @@ class Config(Value, frozen=True, kw_only=True):
     ui_source_dir: str | None = None
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
+    agent_env: tuple[str, ...] = ()
+    sign_receipts: bool = False
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -83,6 +85,8 @@ def read(text: str | bytes | None, path: str) -> Config:
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
+        agent_env=_texts(_section(data, "agent").get("env")),
+        sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
         notes=notes,
         raw=data,
     )

@@ -22,4 +22,6 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         commands=project.commands,
         limits=Limits(**known),
         sandbox=request.sandbox,
+        agent_env=config.agent_env,
+        sign_receipts=config.sign_receipts,
     )
