@@ -14,6 +14,7 @@ from autopilot.domain.value import Value
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 SCHEMA = 1
+NOT_RUN = "not run"
 FILE, SIGNATURE = "RECEIPT.json", "RECEIPT.json.sig"
 
 Result = Literal["PASSED", "WARNED", "FAILED"]

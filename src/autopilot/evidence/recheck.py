@@ -9,7 +9,7 @@ from autopilot.domain.errors import ReceiptInvalid
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import FactMaker, Workspace
-from autopilot.domain.receipts import PREDICATE, SCHEMA, STATEMENT, DecidingRun, Proof, Repeated, Statement
+from autopilot.domain.receipts import NOT_RUN, PREDICATE, SCHEMA, STATEMENT, DecidingRun, Proof, Repeated, Statement
 from autopilot.domain.settings import Commands
 from autopilot.evidence.receipt import sort
 
@@ -67,8 +67,17 @@ class Rerun:
     def repeat(self, proof: Proof) -> tuple[Repeated, ...]:
         return tuple(self._again(run, proof) for run in proof.runs)
 
+    def new_failures(self, held: Statement) -> Iterator[str]:
+        """Gates whose failure is said to be older than the work, though they pass without it."""
+        proof = held.proof
+        for run in proof.runs:
+            if run.kind == "gate" and run.commit == proof.commit and run.name in held.predicate.warned_tests:
+                before = msgspec.structs.replace(run, commit=proof.base)
+                if not self._problem(before, proof) and self._run(before, proof.base).passed:
+                    yield f"{run.name} holds on the tree before the work: its failure is not an old one"
+
     def _again(self, run: DecidingRun, proof: Proof) -> Repeated:
-        told = Repeated(name=run.name, when=run.when, command=run.command, then=_ended(run), now="not run", same=False)
+        told = Repeated(name=run.name, when=run.when, command=run.command, then=_ended(run), now=NOT_RUN, same=False)
         problem = self._problem(run, proof)
         if problem:
             return msgspec.structs.replace(told, note=problem)
@@ -79,8 +88,8 @@ class Rerun:
     def _problem(self, run: DecidingRun, proof: Proof) -> str:
         if run.commit not in self.known or (run.restored and proof.base not in self.known):
             return f"commit {run.commit[:12]} is not here"
-        if run.kind == "gate" and run.check not in GATES:
-            return f"{run.check!r} is no gate"
+        if not run.command or (run.kind == "gate" and run.check not in GATES):
+            return f"{run.check!r} is no check that can be run"
         if run.laid and len(self.files) < len(proof.frozen_tests):
             return "a frozen test file is missing or changed"
         return ""
@@ -108,5 +117,3 @@ def _remarks(run: DecidingRun, now: CommandRun) -> Iterator[str]:
         yield f"tree {now.tree[:12]} instead of {run.tree[:12]}"
     if now.output_sha256 != run.output_sha256:
         yield "prints something else"
-    if now.sandbox != run.sandbox:
-        yield f"sandbox {now.sandbox} instead of {run.sandbox}"
