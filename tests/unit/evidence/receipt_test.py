@@ -1,7 +1,7 @@
 """The receipt says what the records say, in in-toto's words, and never more."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autopilot.domain.events import Entry, PhaseOutcome, RunResumed
-from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Expectation
 from autopilot.domain.receipts import Statement
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -17,6 +16,9 @@ from autopilot.domain.results import Executed, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.evidence.receipt import FORCED, UNANCHORED, UNCONFINED, statement, text_of
 from support.records import SPEC, Story, brief, criterion, phase, ran, started, whole, work
+
+if TYPE_CHECKING:
+    from autopilot.domain.evidence import CommandRun
 
 TOOLS = {"git": "2.50", "autopilot": "0.1"}
 
