@@ -13,6 +13,7 @@ import msgspec
 
 from autopilot import __version__
 from autopilot.domain.errors import ReceiptInvalid, SandboxUnavailable
+from autopilot.domain.phase import Phase
 from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.settings import Limits
@@ -24,6 +25,7 @@ from autopilot.evidence.receipt import statement, text_of
 from autopilot.evidence.recheck import Rerun, contradictions, read
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.planning import ids
+from autopilot.planning.folders import folder_of
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.workspace.git import COMMON, Git, user_env
@@ -56,9 +58,12 @@ def receipts(folder: str) -> tuple[Held, ...]:
 
 def receipt(folder: str, phase: str) -> Held:
     """The phase's receipt: the file in its folder, or computed from the journal where there is none."""
-    root = find_root(Path(folder))
-    on_file = [held for held in receipts(folder) if ids.same(held.statement.proof.phase, phase)]
-    told = on_file[-1] if on_file else _computed(root, ids.normalise(phase))
+    root, name = find_root(Path(folder)), ids.normalise(phase)
+    told = None
+    if ids.valid(name):
+        own = folder_of(Phase(id=name, name=""), phase_folders(root))
+        path = root / ".planning" / "phases" / own / FILE
+        told = _at(path) if path.is_file() else _computed(root, name)
     if told is None:
         raise ReceiptInvalid(
             f"There is no receipt of phase {phase}.",
@@ -130,10 +135,14 @@ def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], li
             here = committed.stdout if committed.exit_code == 0 else None
         if here is None:
             problems.append(f"{frozen.path} is missing")
-        elif hashlib.sha256(here).hexdigest() != frozen.sha256:
+            continue
+        # A checkout with other line ends than the run's is the same file.
+        forms = (here, here.replace(b"\r\n", b"\n"))
+        fitting = next((form for form in forms if hashlib.sha256(form).hexdigest() == frozen.sha256), None)
+        if fitting is None:
             problems.append(f"{frozen.path} is not the file that was run")
         else:
-            files[frozen.path] = here.decode("utf-8", "replace")
+            files[frozen.path] = fitting.decode("utf-8", "replace")
     return files, problems
 
 

@@ -103,6 +103,13 @@ def test_a_changed_receipt_does_not_hold(edit: Callable[[Any], object], clone: P
     assert check(clone) == 10
 
 
+def test_other_line_ends_are_no_difference(clone: Path) -> None:
+    test = clone / DIR / "tests" / "task-01-01.sh"
+    test.write_bytes(test.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert check(clone) == 0
+
+
 def test_a_changed_test_file_is_noticed(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
     write(clone, {f"{DIR}/tests/task-01-01.sh": "exit 0\n"})
 
@@ -137,7 +144,9 @@ def test_bad_input_is_refused_in_three_lines(
     assert len(capfd.readouterr().err.strip().splitlines()) == 3
 
 
-@pytest.mark.parametrize("words", [["7"], ["2", "--file", RECEIPT], ["1", "--file", "missing.json"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["7"], ["../x"], ["2", "--file", RECEIPT], ["1", "--file", "missing.json"]], ids=" ".join
+)
 def test_the_wrong_phase_or_file_is_refused(words: list[str], clone: Path) -> None:
     assert main(["receipt", "check", *words]) == 2
 

@@ -14,7 +14,7 @@ from autopilot.sandbox.launching import SYSTEM_FOLDERS
 from autopilot.sandbox.toolchain import look
 
 SECONDS = 3.0
-# Programs that answer `--version` at once and do nothing else; `go` has a word of its own for it.
+# Programs that answer `--version` at once and do nothing else.
 ANSWERING = frozenset(
     {
         "bash", "biome", "bun", "cargo", "cmake", "ctest", "deno", "eslint", "gcc", "jest", "make", "mypy", "ninja",

@@ -147,3 +147,18 @@ def test_the_users_dependency_folders_win_over_the_detected_ones(text: str, expe
     detected = detect.detect({"package.json": "{}"})
 
     assert detect.dependencies(config.read(text, "config.json"), detected) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "env", "sign"),
+    [
+        ('{"agent": {"env": ["A_KEY", 3, ""]}, "receipts": {"sign": true}}', ("A_KEY",), True),
+        ('{"agent": {"env": "A_KEY"}, "receipts": {"sign": "yes"}}', ("A_KEY",), False),
+        ('{"agent": [], "receipts": null}', (), False),
+    ],
+    ids=["given", "other shapes", "no sections"],
+)
+def test_what_an_agent_gets_and_whether_receipts_are_signed(text: str, env: tuple[str, ...], sign: bool) -> None:
+    held = config.read(text, "config.json")
+
+    assert (held.agent_env, held.sign_receipts) == (env, sign)
