@@ -1,19 +1,22 @@
-"""Write the generated parts of these pages anew from the code; with --check, say which are stale and leave with 1."""
-# ruff: noqa: INP001 - a script beside the pages it writes, not a package
+"""Write the generated parts of these pages anew; with --check, say what is stale or unproven and leave with 1."""
 
 import ast
 import difflib
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import rule_ledger
 from autopilot.cli.usage import HELP
 from autopilot.domain import errors
 from autopilot.domain.settings import Limits
 from autopilot.engine.tables import StageRow, stages
 from autopilot.planning import config
+from autopilot.sandbox.canary import ATTACKS
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "autopilot"
@@ -121,6 +124,37 @@ def usage() -> str:
     return f"```text\n{HELP.rstrip()}\n```\n"
 
 
+def rules() -> str:
+    told, found, records = rule_ledger.read(), rule_ledger.proofs(), rule_ledger.decision_files()
+    proven = sum(rule.id in found for rule in told.rules)
+    tables = [
+        f"## {group.letter}. {group.title}\n\n"
+        + table(("rule", "level", "what it asks", "proven by"), rule_ledger.rows(group, found, records))
+        for group in told.groups
+    ]
+    return "\n".join([f"{proven} of {len(told.rules)} rules have a test that proves them.\n", *tables])
+
+
+def canary() -> str:
+    return "\n".join(f"- a command {attack.what}" for attack in ATTACKS) + "\n"
+
+
+def escapes() -> str:
+    """The attacks by kind; what a tier cannot hold stands behind its name."""
+    attacks = runpy.run_path(str(DOCS.parent / "tests" / "escapes" / "attacks.py"))["ATTACKS"]
+    rows = [
+        (kind, str(len(named)), "; ".join(_held(attack) for attack in named))
+        for kind in ("write", "read", "network", "process")
+        if (named := [attack for attack in attacks if attack.kind == kind])
+    ]
+    return table(("kind", "how many", "what is tried"), rows)
+
+
+def _held(attack: Any) -> str:
+    beyond = "; ".join(f"not held by {tier}: {why}" for tier, why in attack.beyond.items())
+    return f"{attack.name} (**{beyond}**)" if beyond else attack.name
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -129,6 +163,9 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "limits": limits,
     "usage": usage,
+    "rules": rules,
+    "canary": canary,
+    "escapes": escapes,
 }
 
 
@@ -150,10 +187,13 @@ def main(words: Sequence[str]) -> int:
         sys.stdout.writelines(f"  {line[:118]}\n" for line in changed[:6])
         if "--check" not in words:
             page.write_text(new, encoding="utf-8")
-    if stale and "--check" in words:
+    if "--check" not in words:
+        return 0
+    if stale:
         sys.stdout.write("The generated parts are stale. Write them anew: python docs/generate.py\n")
-        return 1
-    return 0
+    wrong = [*rule_ledger.problems(rule_ledger.read(), rule_ledger.proofs(), rule_ledger.decision_files())]
+    sys.stdout.writelines(f"docs/rules.toml: {problem}\n" for problem in wrong)
+    return 1 if stale or wrong else 0
 
 
 if __name__ == "__main__":

@@ -64,6 +64,11 @@ def imports(module: Path) -> Iterator[str]:
                 yield node.module or ""
 
 
+def strings(module: Path) -> list[str]:
+    nodes = ast.walk(ast.parse(module.read_text()))
+    return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
 @pytest.mark.parametrize("module", [m for m in MODULES if part_of(m) != "__init__"], ids=name_of)
 def test_imports_point_inwards(module: Path) -> None:
     part = part_of(module)
@@ -98,6 +103,22 @@ def test_things_stay_short(module: Path) -> None:
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_each_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(ast.parse(module.read_text()))
+
+
+def test_pipe_05_no_step_of_a_phase_reaches_the_state_file() -> None:
+    of_a_phase = {"pipeline", "steps", "gates", "engine", "evidence"}
+    reach = {part_of(m) for m in MODULES if "autopilot.journal.state_file" in imports(m)}
+    name = {part_of(m) for m in MODULES if any("state.json" in text for text in strings(m))}
+
+    assert (reach & of_a_phase, name & of_a_phase) == (set(), set())
+    assert "driving" in reach
+
+
+def test_rbk_02_no_command_of_ours_resets_a_repository() -> None:
+    said = [text for module in MODULES for text in strings(module)]
+
+    assert "reset" not in said
+    assert not any("--hard" in text for text in said)
 
 
 def test_every_part_has_a_place_in_the_table() -> None:

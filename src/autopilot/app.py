@@ -5,16 +5,18 @@ import platform
 from pathlib import Path
 
 import msgspec
+from platformdirs import user_config_path
 
 from autopilot import attesting
 from autopilot.agents.installed import agent_checks
-from autopilot.attesting import Held, Tier
+from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.settings import SandboxChoice
 from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.streams import Streams
@@ -31,10 +33,11 @@ from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
 from autopilot.planning.opening import nothing_to_do, opening
+from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
+from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, Project, understand
 from autopilot.planning.write_back import with_project
-from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.checkup import sandbox_check
+from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
@@ -49,6 +52,8 @@ MOST_NOTES = 5
 
 def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
+    choices, said = user_choices(), request.sandbox
+    request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
     home = root / ".autopilot"
     project = read_project(root)
@@ -57,11 +62,14 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     done = ledger.completed(project.roadmap)
     chosen = selection.wanted(request, project.roadmap, done)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        return resume(request.folder, listener, warn, agent=None if request.agent == "auto" else request.agent)
+        agent = None if request.agent == "auto" else request.agent
+        return resume(request.folder, listener, warn, agent=agent, sandbox=said)
     if not chosen:
         return RunEnd(run="", exit=0, reason=nothing_to_do(request, project, done))
+    begun = opening(request, project, chosen, done)
     first = msgspec.structs.replace(
-        opening(request, project, chosen, done),
+        begun,
+        settings=applied(begun.settings, choices),
         run=new_name(ledger.runs),
         root=str(root),
         proposals=ledger.proposals,
@@ -76,6 +84,8 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
 
 def foresee(request: RunRequest) -> Forecast:
     """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
+    choices = user_choices()
+    request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
     done = ledger.completed(project.roadmap)
@@ -86,14 +96,13 @@ def foresee(request: RunRequest) -> Forecast:
     if not open_run and not chosen:
         notes.append(nothing_to_do(request, project, done))
     first = still_to_do(open_run, request) if open_run else opening(request, project, chosen, done)
-    first = msgspec.structs.replace(first, root=str(root))
+    first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
     processes = processes_of(root)
-    sandbox, warning = sandboxes.choose(first.settings.sandbox, processes, ())
     per_million, price_note = prices.per_million(first.settings.model, prices.installed())
     around = forecasts.Surroundings(
         per_million=per_million,
         price_note=price_note,
-        sandbox=f"{sandbox.tier}: {warning or 'it withstood an attack just now'}",
+        sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
         notes=(*project.notes[:MOST_NOTES], *notes),
         problems=forecasts.troubles(
@@ -110,12 +119,13 @@ def foresee(request: RunRequest) -> Forecast:
 def examine(folder: str) -> tuple[Check, ...]:
     """Everything a run depends on, looked at and left as it is."""
     python = Check(level="ok", what="python", found=platform.python_version())
+    wanted = of_environment(os.environ) or user_choices().sandbox or "auto"
     try:
         root = find_root(Path(folder))
     except RepositoryInvalid as error:
         missing = Check(level="fail", what="repository", found=error.what, fix=error.do)
         processes = ChildProcesses()
-        return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes))
+        return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
     return (
@@ -124,7 +134,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         *planning_checks(lambda: read_project(root)),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
-        sandbox_check(processes),
+        sandbox_check(processes, wanted),
         disk_check("disk", root),
         disk_check("cache disk", cache_folder()),
         cache_check(cache_folder()),
@@ -151,11 +161,13 @@ def survey(folder: str) -> Overview:
     return overview(project.roadmap, past(root / ".autopilot"), begun)
 
 
-def resume(folder: str, listener: Listener, warn: Warn, agent: str | None = None) -> RunEnd:
+def resume(
+    folder: str, listener: Listener, warn: Warn, agent: str | None = None, sandbox: SandboxChoice | None = None
+) -> RunEnd:
     """
     Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07).
 
-    `agent` asks another one from here on.
+    `agent` asks another one from here on, `sandbox` confines commands differently.
     """
     root = find_root(Path(folder))
     home = root / ".autopilot"
@@ -175,7 +187,8 @@ def resume(folder: str, listener: Listener, warn: Warn, agent: str | None = None
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    settings = msgspec.structs.replace(begun.settings, agent=agent or begun.settings.agent)
+    settings = applied(begun.settings, user_choices())
+    settings = msgspec.structs.replace(settings, agent=agent or settings.agent, sandbox=sandbox or settings.sandbox)
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
     with RunLock(home, begun.run):
         return Driver(home=home, crew=crew, listener=listener, warn=warn).go_on(begun.run, project)
@@ -216,7 +229,7 @@ def receipt(folder: str, phase: str) -> Held:
     return attesting.receipt(folder, phase)
 
 
-def check_receipt(folder: str, phase: str, file: str | None, sandbox: Tier, warn: Warn) -> Recheck:
+def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     return attesting.check(folder, phase, file, sandbox, warn)
 
@@ -232,6 +245,18 @@ def check_repository(root: Path, processes: ChildProcesses) -> None:
 def read_project(root: Path) -> Project:
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
     return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
+
+
+def user_choices() -> UserChoices:
+    """From the user's own config folder; a repository cannot say how it is confined."""
+    path = Path(os.environ.get("AUTOPILOT_CONFIG") or user_config_path("autopilot")) / "config.toml"
+    held = read_bytes(path)
+    return read_choices(None if held is None else held.decode("utf-8", "replace"), str(path))
+
+
+def has_sandbox() -> bool:
+    """Whether commands can be confined on this machine."""
+    return sandbox_check(ChildProcesses()).level == "ok"
 
 
 def desk(folder: str) -> Desk:

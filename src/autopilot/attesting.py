@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from autopilot import __version__
-from autopilot.domain.errors import ReceiptInvalid, SandboxUnavailable
+from autopilot.domain.errors import ReceiptInvalid
 from autopilot.domain.phase import Phase
 from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
 from autopilot.domain.secrets import Redactor
-from autopilot.domain.settings import Limits
+from autopilot.domain.settings import Limits, SandboxChoice
 from autopilot.driving import Warn, cache_folder, processes_of, signer_of
 from autopilot.engine.receipting import standing_of
 from autopilot.engine.streams import Streams
@@ -34,8 +33,6 @@ from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes
 from autopilot.workspace.user_repo import UserRepository
-
-Tier = Literal["auto", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +70,7 @@ def receipt(folder: str, phase: str) -> Held:
     return told
 
 
-def check(folder: str, phase: str, file: str | None, sandbox: Tier, warn: Warn) -> Recheck:
+def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
     """Do all that decided the phase again, from clean checkouts. Nothing is written to the repository."""
     root = find_root(Path(folder))
     held = _at(Path(folder, file)) if file else receipt(folder, phase)
@@ -101,8 +98,8 @@ def check(folder: str, phase: str, file: str | None, sandbox: Tier, warn: Warn) 
         repeated = rerun.repeat(proof)
         differences += rerun.new_failures(held.statement)
     done = _told(held, repeated, differences, signer_of(root / ".autopilot", processes, warn))
-    tiers = sorted({run.sandbox for run in proof.runs} - {facts.sandbox.tier})
-    moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {facts.sandbox.tier}",) if tiers else ()
+    tiers = sorted({run.sandbox for run in proof.runs} - {facts.sandbox.label})
+    moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {facts.sandbox.label}",) if tiers else ()
     return msgspec.structs.replace(done, notes=(*moved, *done.notes))
 
 
@@ -167,20 +164,21 @@ def _workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> 
         remove(place)
 
 
-def _facts(workspace: GitWorkspace, processes: ChildProcesses, proof: Proof, sandbox: Tier, warn: Warn) -> CommandFacts:
+def _facts(
+    workspace: GitWorkspace, processes: ChildProcesses, proof: Proof, sandbox: SandboxChoice, warn: Warn
+) -> CommandFacts:
     """A receipt may come from anybody: its commands run unconfined only if the user says so in as many words."""
-    walls, warning = sandboxes.choose(sandbox, processes, (workspace.history,), "receipt")
-    if warning and sandbox != "none":
-        raise SandboxUnavailable(
-            "The receipt's commands were not run: there is no sandbox.",
-            why=f"They come from a file that anybody may have written. {warning}",
-            do="Make the sandbox work, or, if you trust the receipt: autopilot receipt check ... --sandbox none",
-        )
-    if warning:
-        warn(warning)
+    ground = sandboxes.choose(sandbox, processes)
+    if ground.warning:
+        warn(ground.warning)
     times = proof.limits
     limits = Limits(command_seconds=int(times.command_seconds), gate_seconds=int(times.gate_seconds))
-    return CommandFacts(workspace=workspace, sandbox=walls, limits=limits, redact=Redactor.of(os.environ))
+    return CommandFacts(
+        workspace=workspace,
+        sandbox=ground.sandbox((workspace.history,), "receipt"),
+        limits=limits,
+        redact=Redactor.of(os.environ),
+    )
 
 
 def _at(path: Path) -> Held:

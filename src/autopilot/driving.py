@@ -2,8 +2,9 @@
 
 import hashlib
 import os
+import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,9 +45,11 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.agent_view import AgentView, repository_config
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
+from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
@@ -79,17 +82,40 @@ class Crew:
     agent: Agent
     reviewer: Agent
     processes: ChildProcesses
+    ground: sandboxes.Ground
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
-    """The agents of a run; raises before anything is written when one cannot be used here."""
-    processes, settings = processes_of(Path(begun.root)), begun.settings
-    asked = passing_on(processes, settings.agent_env, os.environ)
-    transcripts = Path(begun.root) / ".autopilot" / "transcripts"
+    """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
+    root, settings = Path(begun.root), begun.settings
+    processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
+    ground = sandboxes.choose(settings.sandbox, processes)
+    confined = ground.agents(_view(begun, processes)) if settings.confine_agents else processes
+    asked = passing_on(confined, settings.agent_env, os.environ)
     agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
     other = settings.reviewer
     reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes)
+    return Crew(agent, reviewer, processes, ground)
+
+
+def _view(begun: RunStarted, processes: ChildProcesses) -> AgentView:
+    places = Places(root=Path(begun.root), cache=cache_folder())
+    return AgentView(
+        readable=(GitWorkspace(places, processes, begun.run or "unnamed", os.environ).history,),
+        own=begun.settings.agent_folders,
+        hidden=(str(places.home), str(places.root / ".planning")),
+        trusts_repository=begun.settings.trust_repository_config,
+    )
+
+
+def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
+    """What the user must know about how this run is confined."""
+    if ground.warning:
+        yield ground.warning
+    settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
+    hidden = ground.hides and settings.confine_agents
+    if seen and not hidden and not settings.trust_repository_config and settings.agent.startswith("exec:"):
+        yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +175,9 @@ class Driver:
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
-        sandbox, warning = sandboxes.choose(settings.sandbox, processes, (workspace.history,), f"{first.run}/fact")
-        if warning:
-            self.warn(warning)
+        sandbox = self.crew.ground.sandbox((workspace.history,), f"{first.run}/fact")
+        for remark in remarks(first, self.crew.ground):
+            self.warn(remark)
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
@@ -193,7 +219,12 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     write_atomic(home / report_name(run.start.run), redact(account(run.entries, told)).encode())
     if finished.status == "completed":
         StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
-    return run_end(run, [record for records in passes.values() for record in records], finished)
+    end = run_end(run, [record for records in passes.values() for record in records], finished)
+    if exhausted(end):
+        # Named for the moment the run ended, so that doing this again writes the same file.
+        moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
+        write_atomic(home / f"handoff-{moment}.md", handover(end).encode())
+    return end
 
 
 def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:

@@ -29,6 +29,7 @@ from autopilot.gates import (
 )
 from autopilot.gates.rules import Gate
 from autopilot.steps import (
+    contamination,
     debug,
     execute,
     execution_log,
@@ -37,6 +38,7 @@ from autopilot.steps import (
     judge,
     judge_divergence,
     mini_verify,
+    phase_summary,
     plan,
     plan_check,
     preflight,
@@ -75,7 +77,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("judge_divergence", judge_divergence.run, after_divergence.GATE),
     Stage("rate",             rate.run,             after_rate.GATE,       rate.artifacts),
     Stage("fix",              fix.run,              after_task.GATE,       handoff.artifacts),
-    Stage("debug",            debug.run,            after_debug.GATE),
+    Stage("debug",            debug.run,            after_debug.GATE,      phase_summary.artifacts),
 )  # fmt: skip
 LAST = "rate"
 UNANSWERED = unanswered.GATE
@@ -89,3 +91,8 @@ def stage_named(name: str) -> Stage:
 def artifacts(record: PhaseRecord) -> dict[str, str]:
     """Every artifact the record supports so far, by file name below the phase's folder."""
     return {name: text for stage in PIPELINE for name, text in stage.artifacts(record).items()}
+
+
+def contaminations(record: PhaseRecord) -> tuple[contamination.PaperHit, ...]:
+    """Where a reviewer's report, as it is written, repeats what another role concluded."""
+    return contamination.in_papers(artifacts(record))

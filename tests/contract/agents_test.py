@@ -12,9 +12,12 @@ import pytest
 
 from autopilot.agents.choose import choose
 from autopilot.domain.agent import Call, PhaseRef, TaskRef
-from autopilot.domain.errors import AgentUnavailable
+from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
 from autopilot.domain.evidence import Usage
 from autopilot.domain.protocols import Agent
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox import choose as grounds
+from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.processes import ChildProcesses
 
 # What an agent does, told to both kinds: files to write, text to print, how to end.
@@ -33,12 +36,18 @@ OUTCOMES = {75: "usage_limited", 1: "crashed"}
 Make = Callable[[dict[str, Any]], Agent]
 
 
-def at(folder: Path, agent: str) -> Agent:
-    return choose(agent, ChildProcesses(), folder / "transcripts", "r1", folder)
+def at(folder: Path, agent: str, tier: SandboxChoice = "none") -> Agent:
+    try:
+        ground = grounds.choose(tier, ChildProcesses(territory=str(folder)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    return choose(agent, ground.agents(AgentView()), folder / "transcripts", "r1", folder)
 
 
-@pytest.fixture(params=["scripted", "exec"])
+@pytest.fixture(params=["scripted", "exec", "exec in bubblewrap", "exec in landlock"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    tier: SandboxChoice = request.param.rpartition(" ")[2] if " " in request.param else "none"
+
     def scripted(play: dict[str, Any]) -> Agent:
         entry = {key: value for key, value in play.items() if key not in {"exit", "write"}}
         lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
@@ -52,7 +61,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     def executed(play: dict[str, Any]) -> Agent:
         (tmp_path / "player.py").write_text(PLAYER)
         (tmp_path / "play.json").write_text(json.dumps(play))
-        return at(tmp_path, f"exec:{sys.executable} player.py play.json")
+        return at(tmp_path, f"exec:{sys.executable} player.py play.json", tier)
 
     return scripted if request.param == "scripted" else executed
 
@@ -173,6 +182,21 @@ def test_an_executed_agent_gets_its_names_and_none_of_our_secrets(
     assert (seen["WANTED_KEY"], seen["PATH"]) == ("k", os.environ["PATH"])
     names = {name: seen[name] for name in ("AUTOPILOT_CALL", "AUTOPILOT_ROLE", "AUTOPILOT_RUN")}
     assert names == {"AUTOPILOT_CALL": "r1/2/execute/1", "AUTOPILOT_ROLE": "execute", "AUTOPILOT_RUN": "r1"}
+
+
+def test_bud_02_lines_are_counted_over_all_that_was_printed(make: Make, tmp_path: Path) -> None:
+    reply = make({"text": "talk and talk\n" * 3000 + '{"tasks_completed": "1/1"}\n'}).call(question(tmp_path), print)
+
+    assert (reply.lines, reply.answer) == (3001, '{"tasks_completed": "1/1"}')
+    assert len(reply.text.splitlines()) < 3001
+
+
+def test_bud_02_the_transcript_of_a_long_answer_stays_whole(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("print('talk and talk\\n' * 3000 + '{}')")
+    at(tmp_path, f"exec:{sys.executable} agent.py").call(question(tmp_path), print)
+
+    stored = msgspec.json.decode((tmp_path / "transcripts/r1/2/execute/1.json").read_bytes())
+    assert stored["stdout"].count("talk and talk") == 3000
 
 
 def test_an_executed_call_leaves_its_transcript(tmp_path: Path) -> None:

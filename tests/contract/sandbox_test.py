@@ -1,7 +1,7 @@
-"""What every sandbox promises, and what only bubblewrap can promise on top."""
+"""What every sandbox promises, what a confining one promises on top, and how one is chosen."""
 
 import os
-import shutil
+import platform
 import socket
 import subprocess
 import sys
@@ -10,29 +10,40 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Sandbox
+from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
-from autopilot.sandbox.choose import choose, weakness
+from autopilot.sandbox.canary import ATTACKS, weakness
+from autopilot.sandbox.choose import Ground, choose
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
 
-BWRAP = shutil.which("bwrap")
+CONFINING: tuple[SandboxChoice, ...] = ("bubblewrap", "landlock")
 
 
-def confined(*readable: str) -> Sandbox:
-    """A bubblewrap sandbox that works, or the test is skipped."""
-    if BWRAP is None:
-        pytest.skip("bubblewrap is not installed")
-    sandbox, warning = choose("auto", ChildProcesses(), readable)
-    if sandbox.tier != "bubblewrap":
-        pytest.skip(warning or "bubblewrap does not work here")
-    return sandbox
+def ground_of(tier: SandboxChoice) -> Ground:
+    """The tier as it holds here, or the test is skipped."""
+    try:
+        return choose(tier, ChildProcesses())
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
 
 
-@pytest.fixture(params=["bubblewrap", "none"])
+@pytest.fixture(params=CONFINING)
+def ground(request: pytest.FixtureRequest) -> Ground:
+    return ground_of(request.param)
+
+
+@pytest.fixture
+def confined(ground: Ground) -> Sandbox:
+    return ground.sandbox()
+
+
+@pytest.fixture(params=[*CONFINING, "none"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    return confined() if request.param == "bubblewrap" else PlainProcess(ChildProcesses(), look(os.environ))
+    return ground_of(request.param).sandbox()
 
 
 @pytest.fixture
@@ -103,14 +114,16 @@ def test_home_and_temporary_folder_are_private_empty_and_writable(sandbox: Sandb
     assert not Path(ran.stdout.decode().strip()).exists()
 
 
-def test_programs_inside_the_folder_do_not_shadow_the_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("tier", [*CONFINING, "none"])
+def test_programs_inside_the_folder_do_not_shadow_the_users(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tier: SandboxChoice
+) -> None:
     (folder / "bin").mkdir()
     (folder / "bin" / "true").write_text("#!/bin/sh\nexit 9\n")
     (folder / "bin" / "true").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
 
-    for sandbox in (confined(), PlainProcess(ChildProcesses(), look(os.environ))):
-        assert sandbox.run("env true", str(folder), 20).exit_code == 0
+    assert ground_of(tier).sandbox().run("env true", str(folder), 20).exit_code == 0
 
 
 def test_at_the_time_limit_nothing_survives(sandbox: Sandbox, folder: Path) -> None:
@@ -139,37 +152,46 @@ def test_the_usual_tools_work(sandbox: Sandbox, folder: Path) -> None:
     assert (ran.exit_code, ran.stdout) == (0, b"42\n"), ran.stderr
 
 
-def test_a_confined_command_cannot_write_outside_its_folder(folder: Path, tmp_path: Path) -> None:
-    targets = [
-        tmp_path / "beside",
-        Path.home() / "autopilot-probe",
-        Path("/usr/autopilot-probe"),
-        Path("/autopilot-probe"),
-    ]
+@pytest.mark.parametrize("command", ["true", "sleep 30"], ids=["normal end", "time limit"])
+def test_a_daemon_that_sheds_its_mark_is_gone_when_the_command_is(
+    confined: Sandbox, folder: Path, command: str
+) -> None:
+    daemon = "env -i setsid bash -c 'while :; do echo x >> ticks; sleep 0.002; done' >/dev/null 2>&1 &"
+    confined.run(f"{daemon} while [ ! -s ticks ]; do sleep 0.01; done; {command}", str(folder), 0.6)
+
+    before = (folder / "ticks").read_bytes()
+    time.sleep(0.1)
+    assert (folder / "ticks").read_bytes() == before
+
+
+def test_a_confined_command_cannot_write_outside_its_folder(confined: Sandbox, folder: Path, tmp_path: Path) -> None:
+    """SBOX-03."""
+    targets = [tmp_path / "beside", Path.home() / "autopilot-probe", Path("/usr/autopilot-probe"), Path("/probe")]
     for target in targets:
-        confined().run(f"mkdir -p '{target.parent}' && echo x > '{target}'", str(folder), 20)
+        confined.run(f"mkdir -p '{target.parent}' && echo x > '{target}'", str(folder), 20)
 
     assert [target for target in targets if target.exists()] == []
 
 
-def test_a_confined_command_has_no_network(folder: Path) -> None:
+def test_a_confined_command_has_no_network(confined: Sandbox, folder: Path) -> None:
+    """SBOX-03."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        ran = confined().run(f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}", str(folder), 20)
+        ran = confined.run(f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}", str(folder), 20)
 
     assert ran.exit_code != 0
-    assert b"refused" in ran.stderr
+    assert b"refused" in ran.stderr or b"not permitted" in ran.stderr
 
 
-def test_a_confined_command_may_serve_and_call_itself(folder: Path) -> None:
+def test_a_command_in_bubblewrap_may_serve_and_call_itself(folder: Path) -> None:
     code = (
         "import socket as s; a = s.create_server(('127.0.0.1', 0)); b = s.create_connection(a.getsockname());"
         " a.accept()[0].sendall(b'ok'); print(b.recv(2).decode())"
     )
-    assert confined().run(f'python3 -c "{code}"', str(folder), 20).stdout == b"ok\n"
+    assert ground_of("bubblewrap").sandbox().run(f'python3 -c "{code}"', str(folder), 20).stdout == b"ok\n"
 
 
 def test_a_confined_command_does_not_see_the_users_home(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ground: Ground
 ) -> None:
     home = tmp_path / "home"
     (home / "bin").mkdir(parents=True)
@@ -177,24 +199,24 @@ def test_a_confined_command_does_not_see_the_users_home(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
 
-    ran = confined().run(f"cat '{home}/secret.txt' ~/secret.txt", str(folder), 20)
+    ran = ground_of(ground.tier).sandbox().run(f"cat '{home}/secret.txt' ~/secret.txt", str(folder), 20)  # type: ignore[arg-type] # a tier's name is a choice
     assert ran.exit_code != 0
     assert b"s3cret" not in ran.stdout
 
 
-def test_a_confined_command_sees_no_process_of_ours(folder: Path) -> None:
-    ran = confined().run("ls /proc | grep -cE '^[0-9]+$'", str(folder), 20)
+def test_a_command_in_bubblewrap_sees_no_process_of_ours(folder: Path) -> None:
+    ran = ground_of("bubblewrap").sandbox().run("ls /proc | grep -cE '^[0-9]+$'", str(folder), 20)
 
     assert int(ran.stdout) < 8
 
 
-def test_a_confined_command_dies_with_us(folder: Path) -> None:
-    confined()
+def test_a_confined_command_dies_with_us(folder: Path, ground: Ground) -> None:
     code = (
         "import sys; from autopilot.sandbox.choose import choose; from autopilot.sandbox.processes import ChildProcesses\n"
-        "choose('auto', ChildProcesses(), ())[0].run('while :; do date +%N > tick; sleep 0.02; done', sys.argv[1], 30)"
+        "s = choose(sys.argv[2], ChildProcesses()).sandbox()\n"
+        "s.run('while :; do date +%N > tick; sleep 0.02; done', sys.argv[1], 30)"
     )
-    harness = subprocess.Popen([sys.executable, "-c", code, str(folder)])
+    harness = subprocess.Popen([sys.executable, "-c", code, str(folder), ground.tier])
     while not (folder / "tick").exists():
         time.sleep(0.01)
     harness.kill()
@@ -206,26 +228,32 @@ def test_a_confined_command_dies_with_us(folder: Path) -> None:
     assert (folder / "tick").read_text() == last
 
 
-def test_readable_folders_can_be_read_and_not_written(folder: Path, tmp_path: Path) -> None:
+def test_readable_folders_can_be_read_and_not_written(ground: Ground, folder: Path, tmp_path: Path) -> None:
     objects = tmp_path / "objects"
     objects.mkdir()
     (objects / "pack").write_text("packed")
-    sandbox = confined(str(objects), str(tmp_path / "missing"))
+    sandbox = ground.sandbox((str(objects), str(tmp_path / "missing")))
 
     assert sandbox.run(f"cat '{objects}/pack'", str(folder), 20).stdout == b"packed"
     assert sandbox.run(f"echo x > '{objects}/pack'", str(folder), 20).exit_code != 0
     assert (objects / "pack").read_text() == "packed"
 
 
-def test_a_command_that_pretends_the_sandbox_broke_has_simply_failed(folder: Path) -> None:
-    ran = confined().run("echo 'bwrap: setting up uid map' >&2; exit 1", str(folder), 20)
+@pytest.mark.parametrize(
+    ("said", "code"), [("bwrap: setting up uid map", 1), ("confine: landlock_create_ruleset", 125)]
+)
+def test_a_command_that_pretends_the_sandbox_broke_has_simply_failed(
+    confined: Sandbox, folder: Path, said: str, code: int
+) -> None:
+    assert confined.run(f"echo '{said}' >&2; exit {code}", str(folder), 20).exit_code == code
 
-    assert ran.exit_code == 1
 
+def test_the_canary_catches_what_does_not_confine() -> None:
+    plain = PlainProcess(ChildProcesses(), look(os.environ))
 
-def test_the_canary_passes_bubblewrap_and_catches_what_does_not_confine() -> None:
-    assert weakness(confined()) is None
-    assert weakness(PlainProcess(ChildProcesses(), look(os.environ))) == "a command wrote outside its folder"
+    caught = {attack.what for attack in ATTACKS if weakness(plain, (attack,)) is not None}
+    # Tier none has no means against a daemon that sheds its mark, and none against anything else.
+    assert caught == {attack.what for attack in ATTACKS}
 
 
 def test_the_canary_catches_a_sandbox_that_does_not_run() -> None:
@@ -234,9 +262,23 @@ def test_the_canary_catches_a_sandbox_that_does_not_run() -> None:
     assert "was not found" in (weakness(broken) or "")
 
 
-def test_switching_the_sandbox_off_is_never_silent() -> None:
-    sandbox, warning = choose("none", ChildProcesses(), ())
+def test_a_label_tells_kernel_and_proof(ground: Ground) -> None:
+    """Every fact carries it."""
+    assert ground.label.startswith(f"{ground.tier} (kernel {platform.release()}")
+    assert f"withstood {len(ATTACKS)} attacks" in ground.label
+    assert ground.sandbox().label == ground.label
 
-    assert sandbox.tier == "none"
-    assert warning is not None
-    assert "unconfined" in warning
+
+def test_switching_the_sandbox_off_is_never_silent() -> None:
+    ground = choose("none", ChildProcesses())
+
+    assert (ground.tier, ground.label) == ("none", "none (unsandboxed)")
+    assert "unconfined" in (ground.warning or "")
+
+
+def test_without_any_tier_nothing_is_chosen_instead() -> None:
+    with pytest.raises(SandboxUnavailable) as refused:
+        choose("seatbelt" if sys.platform == "linux" else "landlock", ChildProcesses())
+
+    assert (refused.value.exit_code, refused.value.what.count("does not hold here")) == (4, 1)
+    assert "--unsandboxed" in refused.value.do

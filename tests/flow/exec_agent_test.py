@@ -19,10 +19,16 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.events import StepFinished
+from autopilot.domain.evidence import CommandRun
 from autopilot.domain.protocols import schema_of
+from autopilot.domain.results import Verified
+from autopilot.sandbox.choose import choose
+from autopilot.sandbox.processes import ChildProcesses
 from support.project import plan_answer, reviews
 from support.repos import write
-from support.runs import Drive, driven
+from support.runs import Drive, driven, parts_of
 
 SCHEMAS = {
     "research": ResearchClaim, "plan": PlanClaim, "plan_check": PlanOpinion, "execute": WorkClaim, "debug": FixClaim,
@@ -137,3 +143,31 @@ def test_a_program_that_fails_is_asked_again_and_then_given_up(place: Path, proj
 
     assert (end.exit, project.calls) == (10, ["1/research/1", "1/research/2"])
     assert "(crashed): {}\nout of order" in end.phases["1"].reason
+
+
+def test_a_confined_agent_does_a_whole_phase_without_ever_seeing_the_journal(project: Drive, place: Path) -> None:
+    log = AGENT.partition("with open(")[2].partition("script = ")[0]
+    blind = f"if os.path.exists({str(project.root)!r}): sys.exit('I can see the project')\n"
+    (place / "agent/agent.py").write_text(AGENT.replace(f"with open({log}", blind))
+    try:
+        ground = choose("auto", ChildProcesses())
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+
+    end = project.run(sandbox="auto")
+    assert end.exit == 0, end
+    assert {run.sandbox for done in project.of(StepFinished) for run in checks_of(done)} == {ground.label}
+
+
+def checks_of(done: StepFinished) -> tuple[CommandRun, ...]:
+    return done.result.checks if isinstance(done.result, Verified) else ()
+
+
+def test_without_any_sandbox_no_run_starts_and_nothing_is_written(project: Drive) -> None:
+    absent = "seatbelt" if sys.platform == "linux" else "landlock"
+    with pytest.raises(SandboxUnavailable) as refused:
+        project.run(sandbox=absent)
+
+    assert refused.value.exit_code == 4
+    assert all(parts_of(refused.value))
+    assert not (project.root / ".autopilot").exists()

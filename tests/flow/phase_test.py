@@ -1,5 +1,7 @@
 """One phase on its way through the pipeline: what each turn leads to."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,21 @@ def answer(role: str, attempt: int | None = None, **result: Any) -> dict[str, An
     return {"role": role, "result": result} | ({"attempt": attempt} if attempt else {})
 
 
+def test_rslt_01_a_pass_tells_what_it_rests_on(place: Path) -> None:
+    project = driven(place, [*reviews(), PLAN, GOOD])
+
+    assert project.run().exit == 0
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert outcome.evidence.files_checked == ("letter1.txt",)
+    assert {"grep -q done letter1.txt", "grep -> found"} <= set(outcome.evidence.commands_run)
+    assert outcome.evidence.git_diff_summary == "1 files changed, 1 insertions(+), 0 deletions(-)"
+    assert git(project.root, "diff", "--shortstat", f"{outcome.commit}~", outcome.commit).startswith(
+        "1 file changed, 1 "
+    )
+
+
 def test_three_phases_are_driven_home_and_land(place: Path) -> None:
+    """PIPE-01."""
     project = driven(place, honest(), "1", "2>1", "3>2")
     write(project.root, {MINE: "uncommitted\n"})
 
@@ -48,6 +64,7 @@ def test_three_phases_are_driven_home_and_land(place: Path) -> None:
 
 
 def test_work_that_is_already_there_is_only_verified(place: Path) -> None:
+    """PIPE-02."""
     project = driven(place, reviews())
     write(project.root, {"letter1.txt": "done\n"})
     git(project.root, "add", "-A")
@@ -58,6 +75,7 @@ def test_work_that_is_already_there_is_only_verified(place: Path) -> None:
 
 
 def test_a_plan_that_is_there_is_checked_and_carried_out(place: Path) -> None:
+    """PIPE-03, RSCH-01, PLAN-01."""
     project = driven(place, [*reviews(), GOOD])
     folder = ".planning/phases/01-letter-1"
     write(project.root, {f"{folder}/{name.removeprefix('{dir}/')}": text for name, text in PLAN["write"].items()})
@@ -66,7 +84,17 @@ def test_a_plan_that_is_there_is_checked_and_carried_out(place: Path) -> None:
     assert project.steps == [step for step in STRAIGHT if step not in {"research", "plan"}]
 
 
+def test_pipe_04_without_research_only_that_step_is_left_out(place: Path) -> None:
+    """RSCH-01."""
+    project = driven(place, [*reviews(), PLAN, GOOD])
+    write(project.root, {".planning/config.json": '{"workflow": {"research": false}}\n'})
+
+    assert project.run().exit == 0
+    assert project.steps == [step for step in STRAIGHT if step != "research"]
+
+
 def test_a_plan_whose_criteria_already_hold_is_verified_by_them(place: Path) -> None:
+    """TRGE-02."""
     roadmap = "# Roadmap\n\n### Phase 1: Letter 1\n**Goal**: Write letter 1.\n"
     project = driven(place, reviews())
     folder = ".planning/phases/01-letter-1"
@@ -81,6 +109,7 @@ def test_a_plan_whose_criteria_already_hold_is_verified_by_them(place: Path) -> 
 
 
 def test_a_plan_rejected_three_times_fails_the_phase(place: Path) -> None:
+    """PCHK-12."""
     no = answer("plan_check", **{"pass": False, "confidence": 9})
     plans = [plan_answer("1", [(f"letter{n}.txt", "done")]) | {"attempt": n} for n in (1, 2, 3)]
     project = driven(place, [no, *reviews(), *plans])
@@ -90,6 +119,7 @@ def test_a_plan_rejected_three_times_fails_the_phase(place: Path) -> None:
 
 
 def test_a_plan_that_leaves_a_requirement_out_is_sent_back_by_machine(place: Path) -> None:
+    """PLAN-06, PCHK-01."""
     table = "| Requirement | Task(s) | Description |\n|---|---|---|\n| REQ-01 | 01-01 | the letter |\n\n## Wave 1"
     text = PLAN["write"]["{dir}/PLAN.md"].replace("## Wave 1", f"## Traceability\n{table}")
     complete = {**PLAN, "attempt": 2, "write": {"{dir}/PLAN.md": text}}
@@ -140,6 +170,7 @@ def test_broken_work_is_mended_and_leaves_one_commit(place: Path) -> None:
 
 
 def test_a_reviewer_who_objects_sends_the_task_back(place: Path) -> None:
+    """PVRF-01e."""
     objection = answer("mini_verify", 1, **{"pass": False, "commands_run": ["cat"], "concerns": ["too short"]})
     project = driven(place, [*reviews(), objection, PLAN, GOOD, debugger("done, and longer\n")])
 
@@ -165,6 +196,7 @@ def test_pvrf_01e_a_task_that_cannot_be_mended_is_set_aside_and_saved_by_debuggi
 
 
 def test_a_task_that_nothing_saves_fails_the_phase(place: Path) -> None:
+    """PGAT-07, DBG-04, PFAIL-01: three attempts and never a fourth."""
     project = driven(place, set_aside("never\n"))
 
     end = project.run()
@@ -173,9 +205,13 @@ def test_a_task_that_nothing_saves_fails_the_phase(place: Path) -> None:
     assert "max retries exceeded" in end.phases["1"].reason
     assert project.steps.count("debug") == 3
     assert project.log() == ["start"]
+    outcome = project.of(PhaseFinished)[-1].outcome
+    assert (outcome.debug_attempts, outcome.recommendation) == (3, "halt")
+    assert outcome.diagnostic_branch == "autopilot-diagnostic-phase-1"
 
 
 def test_a_failed_verification_is_debugged(place: Path) -> None:
+    """PGAT-03, DBG-05."""
     objection = answer("verify", 1, **{"pass": False, "commands_run": ["cat"], "failures": ["no greeting"]})
     project = driven(place, [*reviews(), objection, PLAN, GOOD, debugger("done, with greetings\n")])
 
@@ -184,18 +220,20 @@ def test_a_failed_verification_is_debugged(place: Path) -> None:
     assert project.reads("letter1.txt") == "done, with greetings\n"
 
 
-def test_a_verifier_who_ran_nothing_is_asked_once_more(place: Path) -> None:
+def test_vrfy_12_a_verifier_who_ran_nothing_is_asked_once_more_with_a_warning(place: Path) -> None:
     idle = answer("verify", 1, **{"pass": True})
     project = driven(place, [*reviews(), idle, PLAN, GOOD])
 
     assert project.run().exit == 0
     assert project.steps[7:9] == ["verify", "verify"]
+    warning = "Verifier reported empty commands_run. Verification without command execution is not accepted."
+    assert project.of(PhaseFinished)[-1].outcome.issues == (warning,)
 
 
 CARRIED_OVER = {
     "verify": ({"pass": True, "commands_run": ["ls"], "scope_creep": ["none, executor reported"]}, "verifier referenced executor reported in scope_creep[]"),
     "judge": ({"recommendation": "proceed", "concerns": ["verifier noted it"], "independent_evidence": ["a:1"]}, "judge referenced verifier noted in concerns[]"),
-    "rate": ({"alignment_score": 9.4, "scorecard": [{"score": 9.4, "evidence": "judge noted"}], "commands_run": ["ls"]}, "rater referenced judge noted in scorecard[].evidence"),
+    "rate": ({"alignment_score": 9.4, "scorecard": [{"score": 9.4, "evidence": "a:1, judge noted", "justification": "x"}], "commands_run": ["ls"]}, "rater referenced judge noted in scorecard[].evidence"),
 }  # fmt: skip
 
 
@@ -239,7 +277,22 @@ def test_a_judge_who_condemns_fails_the_phase_and_its_work_is_kept_aside(place: 
     assert outcome.rollback_from == git(project.root, "rev-parse", "autopilot-diagnostic-phase-1")
 
 
+def test_rbk_02_a_rollback_resets_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, real = place / "git.log", shutil.which("git")
+    write(place, {"bin/git": f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n'})
+    (place / "bin/git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    no = answer("judge", 1, recommendation="rollback", concerns=["wrong"], independent_evidence=["letter1.txt:1"])
+    project = driven(place, [*reviews(), no, PLAN, GOOD])
+
+    assert project.run().exit == 10
+    commands = log.read_text(encoding="utf-8").splitlines()
+    assert any("autopilot-diagnostic-phase-1" in command for command in commands)
+    assert not [command for command in commands if " reset" in f" {command}" and "--hard" in command]
+
+
 def test_a_low_score_is_planned_again_once(place: Path) -> None:
+    """PGAT-04."""
     better = plan_answer("1", [("more1.txt", "more")]) | {"attempt": 2}
     more = work_answer("1", "01-01", "more1.txt", "more\n", attempt=2)
     low = {**reviews(6.9)[-1], "attempt": 1}
@@ -253,6 +306,7 @@ def test_a_low_score_is_planned_again_once(place: Path) -> None:
 
 
 def test_a_second_low_score_fails_the_phase(place: Path) -> None:
+    """PGAT-04."""
     better = plan_answer("1", [("more1.txt", "more")]) | {"attempt": 2}
     more = work_answer("1", "01-01", "more1.txt", "more\n", attempt=2)
     project = driven(place, [*reviews(6.9), PLAN, GOOD, better, more])
@@ -264,6 +318,7 @@ def test_a_second_low_score_fails_the_phase(place: Path) -> None:
 
 
 def test_a_task_for_a_person_makes_the_run_wait(place: Path) -> None:
+    """HUM-03."""
     checkpoint = '\n<task id="01-02" type="checkpoint:human-verify">\n### Task 01-02: Look at it\n</task>\n'
     written = {**PLAN["write"], "{dir}/PLAN.md": PLAN["write"]["{dir}/PLAN.md"] + checkpoint}
     reason = {"criterion": "it can be paid", "methods_attempted": ["a dry run"], "why_insufficient": "a real payment"}

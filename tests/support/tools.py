@@ -1,13 +1,13 @@
 """A step's tools without the world: facts by the commands that hold, agents by what they are to answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
-from autopilot.domain.phase import Criterion, Plan
+from autopilot.domain.phase import Criterion, PhaseType, Plan
 from autopilot.domain.protocols import Answered, Question, Tools, Worked, Workspace
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
@@ -24,6 +24,7 @@ class SaidFacts:
 
     holding: frozenset[str] = frozenset()
     orphans: frozenset[str] = frozenset()
+    inside: tuple[Finding, ...] = ()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
@@ -36,6 +37,12 @@ class SaidFacts:
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.orphans)
+
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(paths)
+
+    def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
+        return self.inside
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"
@@ -79,6 +86,10 @@ class SaidWorkspace:
     changed: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    differs: str = ""
+
+    def diff(self, base: str, commit: str) -> str:
+        return self.differs
 
     def file_sha256(self, path: str) -> str | None:
         return self.sha256

@@ -96,6 +96,7 @@ def reply_of(ran: Ran) -> Reply:
         outcome=outcome,
         answer=found.answer if outcome == "ok" else None,
         text=ending(f"{stdout.strip()}\n{stderr.strip()}".strip(), TEXT_SHOWN),
+        lines=len(stdout.strip().splitlines()),
         usage=found.usage,
         commands=found.commands,
         resets_at=found.resets_at,

@@ -140,6 +140,7 @@ def _reply(answer: Answer) -> Reply:
         outcome=outcome,
         answer=found.answer if outcome == "ok" else None,
         text=ending(printed.strip(), TEXT_SHOWN) if said else "",
+        lines=len(printed.strip().splitlines()) if said else 0,
         usage=found.usage if answer.usage is None else Usage(**msgspec.structs.asdict(answer.usage)),
         commands=answer.commands or found.commands,
         resets_at=answer.resets_at or found.resets_at,

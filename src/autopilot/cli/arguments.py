@@ -1,10 +1,11 @@
 """What may stand on the command line, verb by verb."""
 
 import argparse
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 from autopilot.cli import phase_options, receipt_options
 from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.settings import SandboxChoice
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,7 +53,9 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--reviewer")
         parser.add_argument("--model")
         parser.add_argument("--lenient", action="store_true")
-        parser.add_argument("--sandbox", choices=("auto", "none"), default="auto")
+        confinement = parser.add_mutually_exclusive_group()
+        confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
+        confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")

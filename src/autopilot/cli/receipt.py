@@ -2,13 +2,14 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 
 from autopilot.cli import console
 from autopilot.cli.verbs import here, warn
 from autopilot.domain.receipts import Recheck, Statement
+from autopilot.domain.settings import SandboxChoice
 from autopilot.views import receipts
 
 DIFFERS = 10
@@ -35,7 +36,7 @@ class Attester(Protocol):
     def receipt(self, folder: str, phase: str) -> Held: ...
 
     def check_receipt(
-        self, folder: str, phase: str, file: str | None, sandbox: Literal["auto", "none"], warn: Callable[[str], None]
+        self, folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Callable[[str], None]
     ) -> Recheck: ...
 
 

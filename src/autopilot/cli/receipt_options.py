@@ -1,8 +1,10 @@
 """What may stand behind `receipt` on the command line."""
 
 import argparse
+from typing import get_args
 
 from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.settings import SandboxChoice
 
 RECEIPT_VERBS = ("show", "check")
 
@@ -32,4 +34,4 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     parser.add_argument("phase", metavar="N")
     parser.add_argument("--file", metavar="RECEIPT.json")
-    parser.add_argument("--sandbox", choices=("auto", "none"), default="auto")
+    parser.add_argument("--sandbox", choices=get_args(SandboxChoice), default="auto")

@@ -45,7 +45,8 @@ options of run:
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --lenient             pass at 7 of 10 instead of 9, without remediation
-  --sandbox auto|none   confine the commands Autopilot runs (default: auto)
+  --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none
+  --unsandboxed         confine nothing; then no result counts as verified
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases
@@ -68,7 +69,7 @@ options of other verbs:
   init --from-file FILE a TOML or Markdown file with name, goal and phases; or
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
-  receipt check N       --file RECEIPT.json, --sandbox auto|none as for run
+  receipt check N       --file RECEIPT.json, --sandbox TIER as for run
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

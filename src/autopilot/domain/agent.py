@@ -57,13 +57,15 @@ class Reply(Value, frozen=True, kw_only=True):
     """
     What came back. `answer` is the JSON text of the answer object, None when there was none.
 
-    `text` is the end of what the agent printed; the whole of it lies in the transcript. `commands` are facts only where
-    the adapter `observes` what the agent runs; otherwise they are what the agent says.
+    `text` is the end of what the agent printed, `lines` how many lines the whole of it had; the whole lies in the
+    transcript. `commands` are facts only where the adapter `observes` what the agent runs; otherwise they are what the
+    agent says.
     """
 
     outcome: Outcome
     answer: str | None = None
     text: str = ""
+    lines: int = 0
     usage: Usage = Usage()
     commands: tuple[str, ...] = ()
     observes: bool = False

@@ -61,14 +61,19 @@ class TaskEvidence(Value, frozen=True, kw_only=True):
 
 
 class WorkClaim(Claim, frozen=True, kw_only=True):
-    """EXEC-R1: what an executor says it did."""
+    """
+    EXEC-R1: what an executor says it did. EXEC-S1: for code that was there already its commit is null.
+
+    `context_exhausted`: it had to stop before it was done, because its context was used up.
+    """
 
     tasks_completed: str = ""
     tasks_failed: str = ""
-    commit_shas: tuple[str, ...] = ()
+    commit_shas: tuple[str | None, ...] | None = ()
     evidence: tuple[TaskEvidence, ...] = ()
     deviations: tuple[str, ...] = ()
     confidence: float | None = None
+    context_exhausted: bool = False
 
 
 class FixClaim(Claim, frozen=True, kw_only=True):
@@ -79,6 +84,7 @@ class FixClaim(Claim, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     remaining_issues: tuple[str, ...] = ()
     failure_categories: tuple[Categorised, ...] = ()
+    context_exhausted: bool = False
 
 
 class CriterionResult(Value, frozen=True, kw_only=True):
@@ -169,7 +175,7 @@ class JudgeOpinion(Opinion, frozen=True, kw_only=True):
 
 
 class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
-    """JUDG-05: the judge's second call, after it has seen the verifier's report."""
+    """JUDG-05, JUDG-06: the judge's second call, after it has seen the verifier's report."""
 
     recommendation: Recommendation
     agreements: tuple[str, ...] = ()
@@ -177,6 +183,7 @@ class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
     verifier_missed: tuple[str, ...] = ()
     judge_missed: tuple[str, ...] = ()
     concerns: tuple[str, ...] = ()
+    retraced: tuple[Trace, ...] = ()
 
 
 class CriterionScore(Value, frozen=True, kw_only=True):

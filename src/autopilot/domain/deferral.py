@@ -10,6 +10,15 @@ from autopilot.domain.results import Verified
 from autopilot.domain.returns import Justification
 
 CONFIDENT = 6
+NO_REASON = (
+    "Say with autonomous_confidence (1-10) how sure you are that the work holds without a person. Below 6, give "
+    "deferral_evidence [{criterion, methods_attempted, why_insufficient}]; that somebody should look is no reason."
+)
+# STAT-03: what the run says when it does not let a phase wait for somebody to look at it.
+REJECTED = (
+    "Phase deferred to human with generic visual confirmation but all auto tasks passed. Rejecting deferral -- "
+    "re-spawning phase-runner to return 'completed' instead."
+)
 _GENERIC = re.compile(
     r"\b(?:visual\w*|screenshots?|looks?|looking|appearance|ui review|manual(?:ly)? check\w*)\b", re.IGNORECASE
 )
@@ -39,10 +48,19 @@ def specific(opinion: VerifyOpinion | None) -> bool:
     return any(_settles(evidence) for evidence in (opinion.deferral_evidence if opinion else ()))
 
 
+def generic(opinion: VerifyOpinion | None) -> bool:
+    """STAT-03: the only reason given is that somebody should look at it."""
+    reasons = [e.why_insufficient.strip() for e in (opinion.deferral_evidence if opinion else ())]
+    return any(reasons) and all(_only_looks(why) for why in reasons if why)
+
+
 def _settles(evidence: Deferral) -> bool:
     why = evidence.why_insufficient.strip()
-    generic = bool(_GENERIC.search(why)) and not _WORKFLOW.search(why)
-    return bool(evidence.criterion.strip() and evidence.methods_attempted and why) and not generic
+    return bool(evidence.criterion.strip() and evidence.methods_attempted and why) and not _only_looks(why)
+
+
+def _only_looks(why: str) -> bool:
+    return bool(_GENERIC.search(why)) and not _WORKFLOW.search(why)
 
 
 def justification(record: PhaseRecord) -> Justification | None:

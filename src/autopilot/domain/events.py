@@ -12,7 +12,7 @@ from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
-from autopilot.domain.returns import Justification, SplitDetails
+from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
@@ -89,6 +89,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     human_verify_justification: Justification | None = None
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
+    evidence: PassEvidence = PassEvidence()
 
 
 # The run's stream
@@ -206,7 +207,11 @@ class AgentStarted(Tagged, frozen=True, kw_only=True):
 
 
 class AgentAnswered(Tagged, frozen=True, kw_only=True):
-    """`wrote` are planning files the role may write, `touched` those it changed though it may not."""
+    """
+    `wrote` are planning files the role may write, `touched` those it changed though it may not.
+
+    `issues` is what was wrong with the answer as a whole, whatever it says.
+    """
 
     call: str
     role: Role
@@ -221,6 +226,7 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     resets_at: str | None = None
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):

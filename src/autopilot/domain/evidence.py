@@ -17,9 +17,17 @@ class Fact(Value, frozen=True, kw_only=True):
 class Opinion(Value, frozen=True, kw_only=True):
     """Base of what a separate reviewer says. Needed for a pass, never enough for one."""
 
+    issues_detected: tuple[str, ...] = ()
+
 
 class Claim(Value, frozen=True, kw_only=True):
-    """Base of what an agent says about its own work. Kept for the log and compared with facts."""
+    """
+    Base of what an agent says about its own work. Kept for the log and compared with facts.
+
+    PROM-04: `issues_detected` is whatever an agent of any role came across; it is shown and mends nothing.
+    """
+
+    issues_detected: tuple[str, ...] = ()
 
 
 class CommandRun(Fact, frozen=True, kw_only=True):
@@ -41,6 +49,11 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     tree: str
     sandbox: str
     restored: tuple[str, ...] = ()
+
+    @property
+    def confined(self) -> bool:
+        """Whether it ran in a sandbox: without one a pass is never shown as verified."""
+        return not self.sandbox.startswith("none")
 
 
 class FileChange(Fact, frozen=True, kw_only=True):

@@ -1,5 +1,8 @@
 """An executor that ran out of context: what is handed over to the next pass (CTXE-01). Pure."""
 
+import msgspec
+
+from autopilot.domain.answers import FixClaim, WorkClaim
 from autopilot.domain.progress import task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Unanswered
@@ -8,11 +11,19 @@ from autopilot.domain.verdict import Stop
 EXHAUSTED = "context_exhausted"
 SAVED = "context_exhaustion: partial progress saved to HANDOFF.md"
 EXECUTORS = frozenset({"execute", "fix"})
+REPORTED = "context_exhaustion"
 
 
 def ran_dry(step: str, outcome: str) -> bool:
     """Whether a silence means that the executor's context was used up: asking again would end the same way."""
     return step in EXECUTORS and outcome == EXHAUSTED
+
+
+def says_exhausted(answer: msgspec.Struct) -> bool:
+    """Whether whoever did the work says it had to stop for want of context. Believed, since it can only cost them."""
+    if not isinstance(answer, WorkClaim | FixClaim):
+        return False
+    return answer.context_exhausted or any(i.strip().startswith(REPORTED) for i in answer.issues_detected)
 
 
 def handed_over(record: PhaseRecord) -> bool:

@@ -11,6 +11,9 @@ TaskType = Literal["auto", "checkpoint:human-verify", "checkpoint:human-action",
 Complexity = Literal["simple", "medium", "complex"]
 
 
+_TEST_SPEC = re.compile(r"\btests/task-[\w.-]+\.sh\b")
+
+
 class Expectation(Value, frozen=True, kw_only=True):
     """What a command must show. By default exit code 0; `count` and `text` look at its output as well."""
 
@@ -53,6 +56,12 @@ class Criterion(Value, frozen=True, kw_only=True):
     behavioural: bool = False
     source: Literal["roadmap", "requirement", "plan"] = "plan"
     line: int = 0
+
+    def met(self, exit_code: int | None, output: str) -> bool:
+        """TSPC-01: a test specification that prints a failed assertion has failed, however it ends."""
+        if self.command and _TEST_SPEC.search(self.command) and re.search(r"^\s*FAIL\b", output, re.MULTILINE):
+            return False
+        return self.expect.met(exit_code, output)
 
 
 class Phase(Value, frozen=True, kw_only=True):

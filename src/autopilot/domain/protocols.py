@@ -3,14 +3,14 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
 from autopilot.domain.agent import Call, Reply, Role
 from autopilot.domain.events import Entry, Event, PhaseOutcome
 from autopilot.domain.evidence import Change, CommandRun, Finding
-from autopilot.domain.phase import Criterion, Plan, Task
+from autopilot.domain.phase import Criterion, PhaseType, Plan, Task
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
@@ -21,7 +21,12 @@ A = TypeVar("A", bound=msgspec.Struct)
 
 
 class Job(Value, frozen=True, kw_only=True):
-    """One program to run to its end. `env` is the whole environment; `mark` names the job in its children's."""
+    """
+    One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
+
+    `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
+    search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
+    """
 
     argv: tuple[str, ...]
     cwd: str
@@ -30,6 +35,8 @@ class Job(Value, frozen=True, kw_only=True):
     timeout_s: float = 60.0
     mark: str = ""
     max_output: int = 4_000_000
+    inherited: tuple[int, ...] = ()
+    leaves: Literal["strays", "asked", "nothing"] = "strays"
 
 
 class Ran(Value, frozen=True, kw_only=True):
@@ -54,10 +61,17 @@ class Processes(Protocol):
 
 
 class Sandbox(Protocol):
-    """Runs a shell command confined to one folder. `tier` says by what: bubblewrap, or none."""
+    """
+    Runs a shell command confined to one folder. `tier` says by what: bubblewrap, landlock, seatbelt, or none.
+
+    `label` is what facts carry: the tier, and what is known of how well it holds on this machine.
+    """
 
     @property
     def tier(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran: ...
 
@@ -219,6 +233,18 @@ class FactMaker(Protocol):
         """Those of the paths that no other file of the commit mentions by name."""
         ...
 
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """The few files of the commit to read before changing the paths: themselves, their users, their neighbours."""
+        ...
+
+    def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
+        """
+        What is wrong inside the files of the change, by the phase's type; what was so before it does not block.
+
+        `claimed` are files the work was to bring.
+        """
+        ...
+
     def tree(self, commit: str) -> str: ...
 
 
@@ -318,13 +344,18 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Everything outside the process, handed to a step. No globals, no context variables."""
+    """
+    Everything outside the process, handed to a step. No globals, no context variables.
+
+    `learnings` is what the run has learnt so far, for those who plan and build.
+    """
 
     agents: Asking
     workspace: Workspace
     facts: FactMaker
     planning: Planning
     clock: Clock
+    learnings: str = ""
 
 
 class Step(Protocol):

@@ -1,7 +1,6 @@
 """What the command line asks of the program, and what it gets back."""
 
-from typing import Literal
-
+from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
 
 
@@ -9,7 +8,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     """
     `phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume.
 
-    `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`.
+    `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     """
 
     folder: str
@@ -18,7 +17,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     reviewer: str | None = None
     model: str | None = None
     lenient: bool = False
-    sandbox: Literal["auto", "none"] = "auto"
+    sandbox: SandboxChoice | None = None
     first: str | None = None
     last: str | None = None
     only: str | None = None

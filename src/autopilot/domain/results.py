@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autopilot.domain.answers import (
+    CriterionScore,
     DivergenceOpinion,
     FixClaim,
     JudgeOpinion,
@@ -14,7 +15,7 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.evidence import Change, CommandRun, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
 
@@ -75,12 +76,25 @@ class Batch(Value, frozen=True, kw_only=True):
     claim: WorkClaim = WorkClaim()
 
 
+class Primed(Fact, frozen=True, kw_only=True):
+    """EXEC-06: what the executor of a first task was told to read, and how things stood before it."""
+
+    files: tuple[str, ...] = ()
+    baseline: str = ""
+    learnings: str = ""
+
+
 class Executed(Tagged, frozen=True, kw_only=True):
-    """One task carried out; `batch` is there when it was only part of what was carried out in one call."""
+    """
+    One task carried out; `batch` is there when it was only part of what was carried out in one call.
+
+    `primed` is there for the first task of a plan.
+    """
 
     work: Work
     claim: WorkClaim = WorkClaim()
     batch: Batch | None = None
+    primed: Primed | None = None
 
 
 class Fixed(Tagged, frozen=True, kw_only=True):
@@ -99,7 +113,8 @@ class Verified(Tagged, frozen=True, kw_only=True):
     """
     Every runnable criterion and gate on a fresh checkout of `commit`, and the blind verifier's opinion of it.
 
-    `observed` counts the commands we saw the verifier run; None where it cannot be watched.
+    `observed` counts the commands we saw the verifier run; None where it cannot be watched. `content` is what was wrong
+    with the changed files by the phase's type, `handlers` what a user touches in the change.
     """
 
     commit: str
@@ -112,6 +127,13 @@ class Verified(Tagged, frozen=True, kw_only=True):
     observed: int | None = None
     orphans: tuple[Finding, ...] = ()
     issues: tuple[str, ...] = ()
+    content: tuple[Finding, ...] = ()
+    handlers: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> tuple[Finding, ...]:
+        """What of the changed files' content keeps the phase from passing."""
+        return tuple(finding for finding in self.content if finding.severity == "blocker")
 
 
 class Judged(Tagged, frozen=True, kw_only=True):
@@ -120,17 +142,46 @@ class Judged(Tagged, frozen=True, kw_only=True):
 
 
 class Compared(Tagged, frozen=True, kw_only=True):
-    """The judge again, now beside the verifier's report."""
+    """The judge again, now beside the verifier's report. `added` are concerns Autopilot has to add (JUDG-06)."""
 
     opinion: DivergenceOpinion
+    added: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.opinion.concerns, *self.added)))
+
+
+class Lowered(Value, frozen=True, kw_only=True):
+    """A row of the scorecard that counts for less than the rater said, and the caps it ran into."""
+
+    criterion: str
+    said: float
+    counted: float
+    because: tuple[str, ...]
 
 
 class Rated(Tagged, frozen=True, kw_only=True):
-    """`score` is ours: the mean of the scorecard, floored, never above what the rater said or the facts allow."""
+    """
+    `score` is ours: the mean of the scorecard, floored, never above what the rater said or the facts allow.
+
+    The rows of the opinion are those that count; `lowered` tells which the rater had higher.
+    """
 
     opinion: RateOpinion
     score: float
     issues: tuple[str, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
+
+    def why(self, row: CriterionScore) -> str:
+        """Why the row is not 10.0: the rater's words, and ours where we brought it down."""
+        caps = (f"held at {low.counted:.1f}: {'; '.join(low.because)}" for low in self.lowered if _same(low, row))
+        return "; ".join(words for words in (row.justification.strip(), *caps) if words)
+
+
+def _same(low: Lowered, row: CriterionScore) -> bool:
+    return (low.criterion, low.counted) == (row.criterion, row.score)
 
 
 class Debugged(Tagged, frozen=True, kw_only=True):

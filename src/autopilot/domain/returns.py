@@ -15,6 +15,14 @@ class Justification(Value, frozen=True, kw_only=True):
     unresolved_criteria: tuple[str, ...] = ()
 
 
+class PassEvidence(Value, frozen=True, kw_only=True):
+    """RSLT-01: what a pass rests on: files it changed, commands that were run on it, and the size of its diff."""
+
+    files_checked: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+    git_diff_summary: str = ""
+
+
 class SubPhase(Value, frozen=True, kw_only=True):
     sub_phase_id: str
     name: str

@@ -1,14 +1,10 @@
-"""What a score means, and the highest one a fact allows."""
+"""What a score means, and how the rows of a scorecard come to one."""
 
-from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 
-from autopilot.domain.answers import CriterionScore, RateOpinion
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.answers import RateOpinion
 
 HIGHEST = 10.0
-# RATE-09: nothing that a command shows to be broken is acceptable.
-REFUTED = 6.9
 BANDS = (
     (9.5, "excellence"), (8.0, "good"), (7.0, "acceptable"), (5.0, "significant_gaps"), (3.0, "major_failures"),
 )  # fmt: skip
@@ -19,21 +15,13 @@ def band(score: float) -> str:
     return next((name for least, name in BANDS if score >= least), "not_implemented")
 
 
-def capped(row: CriterionScore, checks: Iterable[CommandRun]) -> float:
-    """The row's score within its bounds; a criterion whose own command failed when we ran it stays below 7.0."""
-    refuted = any(_about(row, run) and not run.passed for run in checks)
-    return min(max(row.score, 0.0), REFUTED if refuted else HIGHEST)
-
-
-def _about(row: CriterionScore, run: CommandRun) -> bool:
-    same_command = bool(row.verification_command) and row.verification_command.strip() == run.command.strip()
-    return same_command or row.criterion.strip().casefold() == run.what.strip().casefold()
-
-
-def score(opinion: RateOpinion, checks: Iterable[CommandRun] = ()) -> float:
+def score(opinion: RateOpinion) -> float:
     """RATE-07, RATE-08, AMB-31: the mean of the scorecard, floored; the rater's own number only if it is lower."""
-    facts = tuple(checks)
-    rows = [Decimal(str(capped(row, facts))) for row in opinion.scorecard]
+    rows = [Decimal(str(_bounded(row.score))) for row in opinion.scorecard]
     mean = sum(rows, Decimal(0)) / len(rows)
-    claimed = Decimal(str(min(max(opinion.alignment_score, 0.0), HIGHEST)))
+    claimed = Decimal(str(_bounded(opinion.alignment_score)))
     return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
+
+
+def _bounded(number: float) -> float:
+    return min(max(number, 0.0), HIGHEST)

@@ -4,6 +4,9 @@ from typing import Literal
 
 from autopilot.domain.value import Value
 
+SandboxChoice = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
+"""The tier the user wants: the strongest that holds, a certain one, or none at all."""
+
 
 class Commands(Value, frozen=True, kw_only=True):
     """The project's own commands. None: not configured, so its gate is skipped, never failed."""
@@ -45,6 +48,9 @@ class Settings(Value, frozen=True, kw_only=True):
     research: bool = True
     commands: Commands = Commands()
     limits: Limits = Limits()
-    sandbox: Literal["auto", "none"] = "auto"
+    sandbox: SandboxChoice = "auto"
+    confine_agents: bool = True
+    trust_repository_config: bool = False
+    agent_folders: tuple[str, ...] = ()
     agent_env: tuple[str, ...] = ()
     sign_receipts: bool = False

@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, PhaseRef, Reply, TaskRef
+from autopilot.domain.budgets import Ingested, ingest, summary
 from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
+from autopilot.domain.handoff import EXHAUSTED, says_exhausted
 from autopilot.domain.protocols import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.engine.hands import Hands
@@ -19,6 +21,7 @@ from autopilot.engine.visible import visible, writable
 A = TypeVar("A", bound=msgspec.Struct)
 
 NOT_TO_BE_HAD = frozenset({"usage_limited", "auth"})
+ANSWERS = frozenset({"ok", "bad_output"})
 REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
@@ -63,7 +66,7 @@ class StepAgents:
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
         folder = "" if change else self._workplace(files)
         try:
-            value, events, _ = self._settle(question, lambda: folder, files)
+            value, events = self._finished_work(question, folder, files)
         except NoAnswer:
             if folder:
                 workspace.keep_interrupted(folder, onto, self.step_id)
@@ -73,6 +76,13 @@ class StepAgents:
             change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
         touched = sorted({path for event in events for path in event.touched})
         return Worked(value=value, change=change, findings=tuple(_touched(path) for path in touched))
+
+    def _finished_work(self, question: Question[A], folder: str, files: Mapping[str, str]) -> tuple[A, Heard]:
+        """CTXE-01: work its agent had to leave off is no answer."""
+        value, events, _ = self._settle(question, lambda: folder, files)
+        if says_exhausted(value):
+            raise NoAnswer(EXHAUSTED, "the agent says that its context is used up")
+        return value, events
 
     def _files(self, question: Question[A]) -> dict[str, str]:
         return visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
@@ -187,19 +197,29 @@ def redacted(reply: Reply, redact: Callable[[str], str]) -> Reply:
 
 
 def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
+    kept = _ingested(call, reply)
     return AgentAnswered(
         call=call.id,
         role=call.role,
         task=call.task.id if call.task else None,
         outcome=reply.outcome,
         answer=reply.answer,
-        text=reply.text,
+        text=kept.text,
         usage=reply.usage,
         commands=reply.commands,
         seconds=seconds,
         observes=reply.observes,
         resets_at=reply.resets_at,
+        issues=kept.issues,
     )
+
+
+def _ingested(call: Call, reply: Reply) -> Ingested:
+    """BUD-02. The budget is for answers: what a breakdown printed is not one."""
+    if reply.outcome not in ANSWERS:
+        return Ingested(text=reply.text)
+    step = call.id.split("/")[-2] if "/" in call.id else call.role
+    return ingest(call.role, step, reply.text, reply.lines, answered=reply.answer is not None)
 
 
 def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
@@ -217,8 +237,8 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
             why="no call can be made without it; everything done so far is kept",
             do="sign in, then run `autopilot resume`",
         )
-    if event.outcome not in {"ok", "bad_output"}:
-        raise NoAnswer(event.outcome, event.text[-500:])
+    if event.outcome not in ANSWERS:
+        raise NoAnswer(event.outcome, summary(event.role, event.text)[-500:])
     if event.answer is None:
         return None, "there was no JSON object in it"
     try:

@@ -12,9 +12,9 @@ from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Stop
 from autopilot.engine.asking import attempt_key
+from autopilot.engine.confidence import feedback
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
-from autopilot.engine.outcome import feedback
 
 
 def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:

@@ -6,7 +6,7 @@ from autopilot.domain.answers import CriterionScore
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.progress import auto_tasks
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, Rated
+from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, Rated, Verified
 from autopilot.domain.tables import table
 from autopilot.domain.verdict import Advance, Retry
 
@@ -52,7 +52,7 @@ def status_of(finished: PhaseFinished, rated: Rated) -> str:
 
 def concerns_of(record: PhaseRecord) -> tuple[str, ...]:
     judged, compared = record.find(Judged), record.find(Compared)
-    second = (*compared.opinion.concerns, *compared.opinion.verifier_missed) if compared else ()
+    second = (*compared.concerns, *compared.opinion.verifier_missed) if compared else ()
     return tuple(dict.fromkeys((*(judged.opinion.concerns if judged else ()), *second)))
 
 
@@ -72,15 +72,33 @@ def _status(score: float) -> str:
 
 def path_items(record: PhaseRecord) -> tuple[str, ...]:
     """CENF-02c, CENF-05: a file, what is wrong there and what mending it is worth; the scorecard's first."""
-    rated = record.latest(Rated)
-    rows = rated.opinion.scorecard
-    low = [row for row in rows if row.score < WANTED]
+    return items_below(record, WANTED)
+
+
+def feedback(record: PhaseRecord) -> tuple[str, ...]:
+    """
+    CENF-01f: what a remediation is told, each item beginning with the file to look at.
+
+    First the path to the bar (the scorecard's deductions, then the judge's concerns), then what the verifier named.
+    """
+    items = items_below(record, record.brief.pass_threshold)
+    verified = record.find(Verified)
+    failures = verified.opinion.failures if verified and verified.opinion else ()
+    told = " ".join(items).casefold()
+    named = (f"{_file(f, record)}: {f} (named by the verifier)" for f in failures if f.casefold() not in told)
+    return tuple(dict.fromkeys((*items, *named)))
+
+
+def items_below(record: PhaseRecord, bar: float) -> tuple[str, ...]:
+    rated = record.find(Rated)
+    rows = rated.opinion.scorecard if rated else ()
     items = [
-        f"{_file(_words(r), record)}: {_gap(r)} (+{(WANTED - r.score) / len(rows):.2f}, resolves {r.criterion})"
-        for r in low
+        f"{_file(_words(r), record)}: {_gap(r, rated)} (+{(bar - r.score) / len(rows):.2f}, resolves {r.criterion})"
+        for r in rows
+        if rated and r.score < bar
     ]
     told = " ".join(items).casefold()
-    worth = max(WANTED - rated.score, 0.1)
+    worth = max(bar - rated.score, 0.1) if rated else 0.1
     items += [
         f"{_file(concern, record)}: {_concrete(concern, 'the weakest point the judge found')} "
         f"(up to +{worth:.2f}, resolves a concern of the judge)"
@@ -94,11 +112,11 @@ def _words(row: CriterionScore) -> str:
     return f"{row.evidence} {row.justification} {row.verification_command}"
 
 
-def _gap(row: CriterionScore) -> str:
+def _gap(row: CriterionScore, rated: Rated) -> str:
     shown = (
         f"`{row.verification_command}` shows {row.command_output[:80]!r}" if row.verification_command else "no proof"
     )
-    return _concrete(row.justification, f"{row.criterion!r} is met only in part ({row.score}/10; {shown})")
+    return _concrete(rated.why(row), f"{row.criterion!r} is met only in part ({row.score}/10; {shown})")
 
 
 def _concrete(said: str, otherwise: str) -> str:

@@ -22,12 +22,18 @@ from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
-from autopilot.engine.outcome import outcome_of, rolled_back, set_aside
-from autopilot.engine.papers import write_confidence, write_postmortem
+from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
+from autopilot.engine.papers import (
+    contamination_notes,
+    write_calibrations,
+    write_confidence,
+    write_postmortem,
+    write_trace,
+)
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
 from autopilot.engine.streams import Streams
-from autopilot.engine.trace import trace_of
+from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
 
 
@@ -37,6 +43,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
         run = streams.run()
         match next_phase(run):
             case Spawn() as spawn:
+                write_calibrations(run, hands.diagnostics)
                 brief = brief_for(spawn, run, streams.passes(spawn.phase.id), hands)
                 streams.append_run(PhaseStarted(brief=brief))
             case Continue(brief=brief):
@@ -66,11 +73,14 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
     passes = streams.passes(brief.phase.id)
-    outcome = outcome_of(record, finish)
+    lost = write_trace(traces(passes), hands.workspace)
+    outcome = evidenced(outcome_of(record, finish), record, hands.workspace.change(brief.base, record.commit))
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
         outcome = set_aside(outcome, record, branch)
-    outcome = noting(outcome, write_postmortem(record, finish, hands.diagnostics))
+    for warning in contamination_notes(record, run):
+        streams.append_run(warning)
+    outcome = noting(outcome, lost + write_postmortem(record, finish, hands.diagnostics))
     before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
     end = PassEnd(
         outcome=outcome,
@@ -80,8 +90,7 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
         completed_before=before,
     )
     finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
-    papers = planning_files(record) | trace_file(passes) | receipt_files(run, passes, hands, finished)
-    hands.workspace.write_planning(papers)
+    hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
@@ -92,8 +101,8 @@ def noting(outcome: PhaseOutcome, problems: tuple[str, ...]) -> PhaseOutcome:
     return msgspec.structs.replace(outcome, issues=(*outcome.issues, *problems))
 
 
-def trace_file(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
-    return {f"{passes[-1].brief.dir}/TRACE.jsonl": trace_of(passes)}
+def traces(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
+    return {f"{passes[-1].brief.dir}/{name}": text for name, text in trace_files(passes).items()}
 
 
 def planning_files(record: PhaseRecord) -> dict[str, str]:
@@ -115,7 +124,7 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
     passes = streams.passes(move.phase)
-    files = {path: text for record in passes for path, text in planning_files(record).items()} | trace_file(passes)
+    files = {path: text for record in passes for path, text in planning_files(record).items()} | traces(passes)
     receipt = receipt_files(run, passes, hands)
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)

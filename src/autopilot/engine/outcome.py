@@ -1,10 +1,14 @@
 """How a pass ended, as the run sees it: computed from the record, never told by anybody."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
+from autopilot.domain.behaviour import untraced
 from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
-from autopilot.domain.evidence import CommandRun
+from autopilot.domain.evidence import Change, CommandRun
+from autopilot.domain.execution import violation
 from autopilot.domain.oversize import split_request
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
 from autopilot.domain.record import PhaseRecord
@@ -21,14 +25,16 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
+from autopilot.domain.returns import PassEvidence
 from autopilot.domain.scores import band
 from autopilot.domain.taxonomy import unclassified
-from autopilot.domain.verdict import Advance
+from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
+from autopilot.engine.reported import reported
 
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
-    """RET-01. What an agent claimed has no part in it."""
+    """RET-01. What an agent claimed has no part in it but to be shown among the issues."""
     rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
@@ -73,6 +79,20 @@ def recommendation(record: PhaseRecord, finish: Finish) -> str:
     return "rollback" if wanted == "rollback" else "halt"
 
 
+def evidenced(outcome: PhaseOutcome, record: PhaseRecord, whole: Change) -> PhaseOutcome:
+    """RSLT-01: what we ran ourselves and what the verifier says it ran, beside the pass's whole change."""
+    seen = record.find(Verified)
+    ours = tuple(run.command for run in (*seen.checks, *seen.gates)) if seen else ()
+    said = seen.opinion.commands_run if seen and seen.opinion else ()
+    size = f"{len(whole.files)} files changed, {whole.added} insertions(+), {whole.removed} deletions(-)"
+    evidence = PassEvidence(
+        files_checked=tuple(file.path for file in whole.files),
+        commands_run=tuple(dict.fromkeys((*ours, *said))),
+        git_diff_summary=size if whole.files else "",
+    )
+    return replace(outcome, evidence=evidence)
+
+
 def set_aside(outcome: PhaseOutcome, record: PhaseRecord, branch: str) -> PhaseOutcome:
     """RBK-03, PFAIL-01: from where to where the line went back, and where the work is kept."""
     if not outcome.rollback:
@@ -100,35 +120,42 @@ def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     stopped = (finish.reason,) if finish.status != "completed" else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
-    return (*failed, *stopped, *planning, *warnings(record))
+    return (*failed, *stopped, *planning, *warnings(record), *reported(record))
 
 
 def warnings(record: PhaseRecord) -> tuple[str, ...]:
     """What was wrong with answers that were taken all the same, and failures nobody could place (VRFY-05a)."""
-    answers = (s.result for s in record.finished if isinstance(s.result, Verified | Judged | Rated))
+    answers = (s.result for s in record.finished if isinstance(s.result, Verified | Judged | Compared | Rated))
     taken = (issue for answer in answers for issue in answer.issues)
     opinions = (seen.opinion for seen in record.results(Verified) if seen.opinion)
     bare = (failure for o in opinions for failure in unclassified(o.failures, o.failure_categories))
     told = (f"Unclassified failure detected: {failure}." for failure in bare)
-    return tuple(dict.fromkeys((*taken, *told, *untraced(record))))
+    return tuple(dict.fromkeys((*taken, *told, *doubted(record), *shallow(record), *noticed(record))))
 
 
-def untraced(record: PhaseRecord) -> tuple[str, ...]:
+def doubted(record: PhaseRecord) -> Iterator[str]:
+    """VRFY-12: a verification that was not believed and asked for again."""
+    for step in record.finished:
+        if isinstance(step.result, Verified) and isinstance(step.verdict, Retry) and step.verdict.step == "verify":
+            yield step.verdict.because
+
+
+def shallow(record: PhaseRecord) -> tuple[str, ...]:
     """What a user touches has to be followed to what it does; a verifier that did not is told on."""
-    seen = record.find(Verified)
-    if record.phase.type != "ui" or seen is None or seen.opinion is None or seen.opinion.behavioral_traces:
+    if not untraced(record):
         return ()
     return (f"Verifier did not perform behavioral traces for UI phase {record.phase.id}. Verification may be shallow.",)
 
 
-def feedback(record: PhaseRecord) -> tuple[str, ...]:
-    """CENF-01f: what a remediation is told, from scorecard, judge and verifier."""
-    rated, judged, compared = record.find(Rated), record.find(Judged), record.find(Compared)
-    threshold = record.brief.pass_threshold
-    rows = rated.opinion.scorecard if rated else ()
-    deductions = (f"{row.criterion}: {row.justification or row.evidence}" for row in rows if row.score < threshold)
-    concerns = (*(judged.opinion.concerns if judged else ()), *(compared.opinion.verifier_missed if compared else ()))
-    return tuple(dict.fromkeys((*deductions, *concerns)))
+def noticed(record: PhaseRecord) -> Iterator[str]:
+    """SBOX-03, PTV-01..03: commands that left their bounds, and what is odd in the changed files but does not block."""
+    seen = record.find(Verified)
+    for run in (*seen.checks, *seen.gates) if seen else ():
+        if broken := violation(run):
+            yield f"sandbox_violation: `{run.command}` {broken}"
+    for finding in seen.content if seen else ():
+        if finding.severity == "warning":
+            yield f"{finding.where}: {finding.what}"
 
 
 def digests(record: PhaseRecord) -> dict[str, StepDigest]:

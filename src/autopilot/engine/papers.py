@@ -1,17 +1,20 @@
 """What is written when a pass ends, beside its planning files: diagnostics and learnings. None of it can stop a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
-from autopilot.domain.protocols import Diagnostics
+from autopilot.domain.protocols import Diagnostics, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Rated
+from autopilot.engine.calibration import calibrations
 from autopilot.engine.confidence import confidence_paper, path_items
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.postmortem import learning, postmortem_of
+from autopilot.pipeline import contaminations
 
 WANTED = 9.0
 
@@ -27,6 +30,11 @@ def write_postmortem(record: PhaseRecord, finish: Finish, diagnostics: Diagnosti
         *_tried("post-mortem", lambda: diagnostics.write(name, text)),
         *_tried("learnings", lambda: diagnostics.learn(learning(told))),
     )
+
+
+def write_trace(files: Mapping[str, str], workspace: Workspace) -> tuple[str, ...]:
+    """OBSV-02b: the problem there was, for the issues of the pass. A trace is for readers; the journal has it all."""
+    return _tried("trace", lambda: workspace.write_planning(files))
 
 
 def write_confidence(
@@ -53,6 +61,26 @@ def write_confidence(
     return (None if problems or already(note, run) else note), problems
 
 
+def write_calibrations(run: RunRecord, diagnostics: Diagnostics) -> tuple[str, ...]:
+    """LRNG-04: what a person said of deferred phases, before the next one is planned; what is known stays as it is."""
+    return tuple(
+        problem for entry in calibrations(run) for problem in _tried("learnings", partial(diagnostics.learn, entry))
+    )
+
+
+def contamination_notes(record: PhaseRecord, run: RunRecord) -> tuple[Noted, ...]:
+    """VRFY-06, the net below the reviewers: a warning a phrase in the reports as written, each told once a pass."""
+    notes = (
+        Noted(
+            event="cross_contamination_warning",
+            phase=record.phase.id,
+            details={"file": hit.file, "pattern": hit.pattern, "line": hit.line},
+        )
+        for hit in contaminations(record)
+    )
+    return tuple(note for note in notes if not already(note, run))
+
+
 def already(note: Noted, run: RunRecord) -> bool:
     """Whether the pass that is ending has the note, from a try at its end that a crash cut off."""
     for entry in reversed(run.entries):
@@ -68,9 +96,12 @@ def _completed(record: PhaseRecord) -> bool:
     return isinstance(end, Finish) and end.status == "completed"
 
 
-def _tried(what: str, write: Callable[[], None]) -> tuple[str, ...]:
+def _tried(what: str, write: Callable[[], object]) -> tuple[str, ...]:
     try:
         write()
     except StorageFailed as error:
         return (f"{what} could not be written: {error.what}",)
+    except OSError as error:
+        # Not a matter of the disk, as a folder in the file's place; no reason to stop either.
+        return (f"{what} could not be written: {error.strerror}",)
     return ()

@@ -45,7 +45,12 @@ def started(move: Run, record: PhaseRecord, hands: Hands) -> StepStarted:
 
 def attempt(move: Run, record: PhaseRecord, hands: Hands, agents: StepAgents) -> StepResult:
     tools = Tools(
-        agents=agents, workspace=hands.workspace, facts=hands.facts, planning=hands.planning, clock=hands.clock
+        agents=agents,
+        workspace=hands.workspace,
+        facts=hands.facts,
+        planning=hands.planning,
+        clock=hands.clock,
+        learnings=hands.diagnostics.learnings(),
     )
     try:
         return move.stage.step(record, tools)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from autopilot.domain.answers import Categorised, Category
 from autopilot.domain.diagnostics import Looked, Moment, Postmortem, RootCause, TriedFix
 from autopilot.domain.events import Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, Judged, Preflighted, Triaged, Unanswered, Verified
-from autopilot.domain.taxonomy import category_of, known
+from autopilot.domain.taxonomy import category_of, failure_categories, known
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.decide import Finish
 
@@ -66,9 +68,15 @@ def _causes(record: PhaseRecord) -> Iterator[Cause]:
             yield from _named(step.result.claim.failure_categories, step.step, entry.at)
             break
     for entry, step in done:
-        failing = (run for run in runs_of(step) if not run.passed)
-        if isinstance(step.result, Verified | Executed | Fixed) and not _accepted(step):
-            yield from ((category_of(run), step.step, entry.at) for run in failing)
+        yield from _of_our_facts(entry, step)
+
+
+def _of_our_facts(entry: Entry, step: StepFinished) -> Iterator[Cause]:
+    if isinstance(step.result, Verified | Executed | Fixed) and not _accepted(step):
+        yield from ((category_of(run), step.step, entry.at) for run in runs_of(step) if not run.passed)
+    if isinstance(step.result, Verified):
+        ours = msgspec.structs.replace(step.result, opinion=None, checks=(), gates=())
+        yield from _named(failure_categories(ours), step.step, entry.at)
 
 
 def _named(categories: tuple[Categorised, ...], step: str, at: str) -> Iterator[Cause]:

@@ -1,6 +1,6 @@
-"""TRACE.jsonl, computed from the journal: every agent call, every command we ran, every decision (OBSV-01, OBSV-02)."""
+"""TRACE.jsonl and one trace a step, computed from the journal: every call, command and decision (OBSV-01, OBSV-02)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -17,11 +17,27 @@ from autopilot.pipeline import PIPELINE
 SUMMARY = 200
 # Enough to see a secret as a whole that begins within the summary.
 LOOKED_AT = 20_000
+RUNNER = "phase_runner"
+TRACED = ("research", "plan", "plan_check", "execute", "verify", "judge", "debug")
+PART_OF = {"mini_verify": "execute", "fix": "execute", "judge_divergence": "judge"}
+
+
+def trace_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:
+    """OBSV-01a, OBSV-02a: the whole trace of a phase, and that of each step that ran in one of its passes."""
+    spans = [span for record in passes for span in spans_of(record)]
+    own: dict[str, list[Span]] = {step: [] for step in TRACED}
+    for span in spans:
+        own.get(PART_OF.get(span.step, span.step), []).append(span)
+    ran = {step: found for step, found in own.items() if any(span.status != "skipped" for span in found)}
+    return {"TRACE.jsonl": _lines(spans)} | {f"{step}-trace.jsonl": _lines(found) for step, found in ran.items()}
 
 
 def trace_of(passes: Iterable[PhaseRecord]) -> str:
     """The phase's passes one after the other, a span a line."""
-    spans = (span for record in passes for span in spans_of(record))
+    return _lines(span for record in passes for span in spans_of(record))
+
+
+def _lines(spans: Iterable[Span]) -> str:
     return "".join(msgspec.json.encode(span).decode() + "\n" for span in spans)
 
 
@@ -29,9 +45,10 @@ def spans_of(record: PhaseRecord) -> Iterator[Span]:
     for entry in record.entries:
         match entry.event:
             case AgentAnswered() as answer:
-                yield agent_span(record, entry, answer)
+                yield from agent_spans(record, entry, answer)
             case StepFinished() as done:
                 yield from step_spans(record, entry, done)
+                yield runner_span(record, entry, done)
             case _:
                 pass
     end = next_move(record)
@@ -39,8 +56,9 @@ def spans_of(record: PhaseRecord) -> Iterator[Span]:
         yield last_span(record, end)
 
 
-def agent_span(record: PhaseRecord, entry: Entry, answer: AgentAnswered) -> Span:
-    return Span(
+def agent_spans(record: PhaseRecord, entry: Entry, answer: AgentAnswered) -> Iterator[Span]:
+    """The call, and the planning files that were taken from it."""
+    asked = Span(
         timestamp=entry.at,
         phase_id=record.phase.id,
         step=answer.call.split("/")[-2] if "/" in answer.call else answer.role,
@@ -49,6 +67,27 @@ def agent_span(record: PhaseRecord, entry: Entry, answer: AgentAnswered) -> Span
         output_summary=_cut(answer.answer or answer.text),
         duration_ms=_ms(answer.seconds),
         status="success" if answer.outcome == "ok" else "failure",
+    )
+    yield asked
+    for path, text in sorted(answer.wrote.items()):
+        size = f"{len(text.splitlines())} lines"
+        yield msgspec.structs.replace(
+            asked, action="file_write", input_summary=_cut(path), output_summary=size, duration_ms=0, status="success"
+        )
+
+
+def runner_span(record: PhaseRecord, entry: Entry, done: StepFinished) -> Span:
+    """OBSV-02a: a step as whoever sent it off sees it."""
+    call = f"{record.start.run}/{record.phase.id}/{done.step}/{done.n}"
+    return Span(
+        timestamp=entry.at,
+        phase_id=record.phase.id,
+        step=RUNNER,
+        action="decision" if record.answered(call) is None else "agent_spawn",
+        input_summary=_cut(f"{done.step} {done.n}"),
+        output_summary=_cut(f"{done.step} complete, commit {done.commit}"),
+        duration_ms=_ms(done.seconds),
+        status="success" if isinstance(done.verdict, Advance) else "failure",
     )
 
 
@@ -97,7 +136,7 @@ def last_span(record: PhaseRecord, end: Finish) -> Span:
     return Span(
         timestamp=record.entries[-1].at if record.entries else "",
         phase_id=record.phase.id,
-        step="phase_runner",
+        step=RUNNER,
         action="decision",
         input_summary="Phase pipeline complete",
         output_summary=_cut(f"status {end.status}, score {score}: {end.reason}"),

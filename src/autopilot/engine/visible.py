@@ -43,7 +43,7 @@ def _report(path: str) -> bool:
     """Also under a name with the phase's number before it, as `03-VERIFICATION.md`, and step traces."""
     name = path.rpartition("/")[2]
     known = any(name == report or name.endswith(f"-{report}") for report in REPORTS)
-    return known or name.endswith("-trace.jsonl") or name.startswith("EXECUTION-LOG")
+    return known or name.endswith("-trace.jsonl") or name.startswith(("EXECUTION-LOG", "SUMMARY"))
 
 
 def writable(role: Role, record: PhaseRecord, path: str) -> bool:

@@ -2,15 +2,15 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Criterion
+from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.protocols import Ran, Sandbox, Workspace
 from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence import references
+from autopilot.evidence import content, references
 
 OUTPUT_KEPT = 2000
 # Enough to see a secret as a whole that ends within the kept part.
@@ -53,6 +53,24 @@ class CommandFacts:
         with self.workspace.checkout(commit, {}) as folder:
             return references.unreferenced(folder, paths)
 
+    def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        with self.workspace.checkout(commit, {}) as folder:
+            return references.related(folder, paths)
+
+    def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
+        paths = content.relevant((file.path for file in change.files if file.status != "D"), kind)
+        found = self._read(change.commit, paths, kind, claimed)
+        broken = sorted({finding.where.partition(":")[0] for finding in found if finding.severity == "blocker"})
+        return content.softened(found, self._read(change.base, broken, kind, claimed))
+
+    def _read(
+        self, commit: str, paths: Sequence[str], kind: PhaseType, claimed: Collection[str]
+    ) -> tuple[Finding, ...]:
+        if not paths:
+            return ()
+        with self.workspace.checkout(commit, {}) as folder:
+            return content.findings(folder, paths, kind, claimed)
+
     def tree(self, commit: str) -> str:
         return self.workspace.tree(commit)
 
@@ -78,12 +96,12 @@ class CommandFacts:
             what=criterion.text,
             command=criterion.command,
             exit_code=ran.exit_code,
-            passed=criterion.expect.met(ran.exit_code, output),
+            passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
             output=self.redact(_CONTROL.sub("", output)[-LOOKED_AT:])[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=tree,
-            sandbox=self.sandbox.tier,
+            sandbox=self.sandbox.label,
         )
 
 

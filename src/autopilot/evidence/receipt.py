@@ -230,7 +230,7 @@ def _warnings(runs: tuple[DecidingRun, ...], found: Sorted, outcome: PhaseOutcom
         (outcome.unanchored, UNANCHORED),
         (verdict == Advance(because="force_incomplete"), FORCED),
         (bool(found.warned), f"failed before the work too: {', '.join(found.warned)}"),
-        (any(run.sandbox == "none" for run in runs), UNCONFINED),
+        (any(run.sandbox.partition(" ")[0] == "none" for run in runs), UNCONFINED),
     )
     return tuple(text for holds, text in told if holds)
 

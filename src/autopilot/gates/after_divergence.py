@@ -28,11 +28,12 @@ class DivergenceOpinions(Opinions, frozen=True, kw_only=True):
 
 
 def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions, Claims]:
-    judged, compared = record.latest(Judged).opinion, record.latest(Compared).opinion
+    judged, both = record.latest(Judged).opinion, record.latest(Compared)
+    compared = both.opinion
     opinions = DivergenceOpinions(
         first=judged.recommendation,
         second=compared.recommendation,
-        concerns=(*compared.concerns, *compared.verifier_missed, *judged.concerns),
+        concerns=(*both.concerns, *compared.verifier_missed, *judged.concerns),
         independent=bool(differences(compared) or judged.independent_evidence),
     )
     seen = sum(isinstance(s.result, Compared) and s.commit == record.commit for s in record.finished)

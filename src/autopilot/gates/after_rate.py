@@ -1,8 +1,8 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
-from autopilot.domain.deferral import confident, specific
-from autopilot.domain.progress import replans
+from autopilot.domain.deferral import NO_REASON, REJECTED, confident, generic, specific
+from autopilot.domain.progress import failed_tasks, replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -11,10 +11,6 @@ from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, f
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
-NO_REASON = (
-    "Say with autonomous_confidence (1-10) how sure you are that the work holds without a person. Below 6, give "
-    "deferral_evidence [{criterion, methods_attempted, why_insufficient}]; that somebody should look is no reason."
-)
 
 
 class RateFacts(Facts, frozen=True, kw_only=True):
@@ -22,6 +18,7 @@ class RateFacts(Facts, frozen=True, kw_only=True):
     for_a_person: tuple[str, ...]
     replans: int
     limit: int
+    failed_tasks: int = 0
 
 
 class RateOpinions(Opinions, frozen=True, kw_only=True):
@@ -41,6 +38,7 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         verification=facts_of(record),
         for_a_person=tuple(f"{task.id} {task.title}" for task in record.tasks if task.type != "auto"),
         replans=replans(record),
+        failed_tasks=len(failed_tasks(record)),
         # A remediation mends what there is (CENF-01g): under a new plan the old one's criteria would no longer be run.
         limit=0 if record.brief.cycle else record.start.settings.limits.replans,
     )
@@ -49,7 +47,7 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         first=record.latest(Judged).opinion.recommendation,
         second=record.latest(Compared).opinion.recommendation,
         score=rated.score,
-        deductions=tuple(f"{s.criterion}: {s.justification}" for s in rated.opinion.scorecard if s.score < MIN_SCORE),
+        deductions=tuple(f"{s.criterion}: {rated.why(s)}" for s in rated.opinion.scorecard if s.score < MIN_SCORE),
         lowest=tuple(s.criterion for s in sorted(rated.opinion.scorecard, key=lambda s: s.score)[:3]),
     )
     return Evidence(facts, opinions, Claims())
@@ -89,7 +87,9 @@ def unreasoned(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
 
 
 def verify_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
-    return Retry(step="verify", because=NO_REASON)
+    """STAT-03: said in so many words where all that speaks for a person is that somebody should look."""
+    rejected = generic(o.verifier) and not f.failed_tasks
+    return Retry(step="verify", because=f"{REJECTED} {NO_REASON}" if rejected else NO_REASON)
 
 
 def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:

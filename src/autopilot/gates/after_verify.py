@@ -1,6 +1,7 @@
 """Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?"""
 
 from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import confident, person_only
 from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
@@ -46,7 +47,10 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
     return VerifyFacts(
         checks=len(seen.checks),
-        failing=tuple(described(run) for run in (*seen.checks, *broken) if not run.passed),
+        failing=(
+            *(described(run) for run in (*seen.checks, *broken) if not run.passed),
+            *(f"{finding.where}: {finding.what}" for finding in seen.broken),
+        ),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit,
         person_only=person_only(record),
@@ -82,7 +86,10 @@ def content(o: VerifyOpinions) -> bool:
 
 
 def missed(verifier: VerifyOpinion) -> tuple[str, ...]:
-    return tuple(f"{r.criterion}: {r.evidence}" for r in verifier.criteria_results if r.failed)
+    """What it lists as failed or contradicted, whatever its word on the whole."""
+    criteria = (f"{r.criterion}: {r.evidence}" for r in verifier.criteria_results if r.failed)
+    traces = (t for t in verifier.behavioral_traces if reading(t) == "contradicted")
+    return (*criteria, *(f"{t.handler} does not do what is asked ({t.criterion_match}): {t.chain}" for t in traces))
 
 
 def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:

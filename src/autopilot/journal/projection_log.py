@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from autopilot.domain.answers import VerifyOpinion
+from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import (
     Entry,
     Noted,
@@ -19,7 +19,9 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
+from autopilot.domain.taxonomy import failure_categories
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.journal.projection_cycles import Cycles
 from autopilot.journal.projection_steps import succeeded
 
 Line = dict[str, Any]
@@ -30,22 +32,24 @@ def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> lis
     """Every line by time; at the same instant a pass's lines stand between its start and its end."""
     waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
     lines = list[Line]()
+    cycles = Cycles()
     for entry in run.entries:
-        lines.extend(run_lines(entry))
+        lines.extend(run_lines(entry, cycles))
+        cycles.hear(entry.event)
         if isinstance(entry.event, PhaseStarted):
             record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
             lines.extend(pass_lines(record) if record else ())
     return sorted(lines, key=lambda line: line["timestamp"])
 
 
-def run_lines(entry: Entry) -> Iterator[Line]:
+def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:
     event = entry.event
     if isinstance(event, Noted):
         yield _line(entry.at, event.phase, event.step, event.event, event.details)
         return
     tell = _TOLD.get(type(event))
     if tell is not None:
-        phase, told = tell(event)
+        phase, told = tell(event, cycles)
         for name, details in told:
             yield _line(entry.at, phase, None, name, details)
 
@@ -87,6 +91,8 @@ def _step_told(done: StepFinished, commit: str) -> Told:
         yield "debug_attempt", {"changes": list(done.result.claim.changes), **_categories(done.result)}
     if isinstance(done.result, Rated) and isinstance(done.verdict, Retry) and done.verdict.step != "verify":
         yield "replan_attempt", {"score": done.result.score, "because": done.verdict.because}
+    if isinstance(done.verdict, Retry) and done.verdict.because.startswith(REJECTED):
+        yield "unnecessary_deferral_warning", {"reason": REJECTED}
     if done.commit != commit:
         yield "checkpoint_written", {"sha": done.commit}
     details = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": type(done.verdict).__name__}
@@ -100,8 +106,8 @@ def _step_told(done: StepFinished, commit: str) -> Told:
 def _categories(result: StepResult) -> dict[str, Any]:
     """MTRC-01a counts these over the log."""
     match result:
-        case Verified(opinion=VerifyOpinion(failure_categories=found)):
-            pass
+        case Verified() as seen:
+            found = failure_categories(seen)
         case Fixed(claim=claim) | Debugged(claim=claim):
             found = claim.failure_categories
         case _:
@@ -117,24 +123,26 @@ def _why(verdict: Verdict) -> str:
             return because
 
 
-def _started(event: PhaseStarted) -> tuple[str | None, Told]:
+def _started(event: PhaseStarted, cycles: Cycles) -> tuple[str | None, Told]:
     brief = event.brief
     if brief.cycle:
-        return brief.phase.id, iter([("remediation_started", {"cycle": brief.cycle, "feedback": list(brief.feedback)})])
+        return brief.phase.id, iter([("remediation_started", cycles.started(brief))])
     details = {"name": brief.phase.name, "position": brief.position, "total": brief.total, "base": brief.base}
     return brief.phase.id, iter([("phase_started", details)])
 
 
-def _finished(event: PhaseFinished) -> tuple[str | None, Told]:
-    return event.outcome.phase, _finish_told(event)
+def _finished(event: PhaseFinished, cycles: Cycles) -> tuple[str | None, Told]:
+    return event.outcome.phase, _finish_told(event, cycles)
 
 
-def _finish_told(event: PhaseFinished) -> Told:
+def _finish_told(event: PhaseFinished, cycles: Cycles) -> Told:
     """A phase is told as completed or failed once, when no remediation follows (AMB-42)."""
     outcome = event.outcome
     details = {"status": outcome.status, "alignment_score": outcome.alignment_score, "reason": outcome.reason}
     if event.cycle:
-        yield "remediation_completed", {"cycle": event.cycle, **details}
+        yield "remediation_completed", {**details, **cycles.completed(event)}
+    if isinstance(event.verdict, Advance) and event.verdict.because == "force_incomplete":
+        yield "force_incomplete_marked", cycles.marked(event)
     match event.verdict:
         case Stop():
             yield "phase_failed", details
@@ -142,7 +150,7 @@ def _finish_told(event: PhaseFinished) -> Told:
             yield "phase_completed", details
 
 
-def _skipped(event: PhaseSkipped) -> tuple[str | None, Told]:
+def _skipped(event: PhaseSkipped, _: Cycles) -> tuple[str | None, Told]:
     details: dict[str, Any] = {"phase_id": event.phase, "reason": event.reason}
     if event.blocking_phase is not None:
         details["blocking_phase"] = event.blocking_phase
@@ -151,25 +159,25 @@ def _skipped(event: PhaseSkipped) -> tuple[str | None, Told]:
     return event.phase, iter([("phase_skipped", details)])
 
 
-def _run_started(event: RunStarted) -> tuple[str | None, Told]:
+def _run_started(event: RunStarted, _: Cycles) -> tuple[str | None, Told]:
     details = {"run": event.run, "phases": list(event.targets), "spec_hash": f"sha256:{event.spec.sha256}"}
     return None, iter([("run_started", details)])
 
 
-def _run_resumed(event: RunResumed) -> tuple[str | None, Told]:
+def _run_resumed(event: RunResumed, _: Cycles) -> tuple[str | None, Told]:
     return None, iter([("run_resumed", {"pid": event.pid, "spec_hash": f"sha256:{event.spec.sha256}"})])
 
 
-def _run_stopped(event: RunStopped) -> tuple[str | None, Told]:
+def _run_stopped(event: RunStopped, _: Cycles) -> tuple[str | None, Told]:
     return None, iter([("run_halted", {"reason": event.reason, "exit_code": event.exit_code})])
 
 
-def _run_finished(event: RunFinished) -> tuple[str | None, Told]:
+def _run_finished(event: RunFinished, _: Cycles) -> tuple[str | None, Told]:
     name = "run_completed" if event.status == "completed" else "run_halted"
     return None, iter([(name, {"status": event.status, "reason": event.reason, "exit_code": event.exit_code})])
 
 
-_TOLD: Mapping[type, Callable[[Any], tuple[str | None, Told]]] = {
+_TOLD: Mapping[type, Callable[[Any, Cycles], tuple[str | None, Told]]] = {
     RunStarted: _run_started,
     RunResumed: _run_resumed,
     PhaseStarted: _started,

@@ -149,7 +149,7 @@ def _compared(result: Compared, record: PhaseRecord, _: Entry) -> dict[str, Any]
     """Of the judge's two answers the harsher counts."""
     first = record.latest(Judged).opinion
     harsher = max(first.recommendation, result.opinion.recommendation, key=_HARSHER.index)
-    return {"recommendation": harsher, "concerns": [*first.concerns, *result.opinion.concerns]}
+    return {"recommendation": harsher, "concerns": [*first.concerns, *result.concerns]}
 
 
 def gate_state(gates: Sequence[CommandRun], name: str) -> bool | str:

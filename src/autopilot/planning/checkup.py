@@ -51,7 +51,7 @@ def _dependencies(project: Project) -> Iterator[Check]:
             level="warn",
             what="dependencies",
             found=f"clones and checkouts start without {', '.join(names)}",
-            fix="Name commands that find what they need elsewhere; --sandbox none lets them install it.",
+            fix="Name commands that find what they need elsewhere; --unsandboxed lets them install it.",
         )
 
 

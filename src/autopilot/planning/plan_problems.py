@@ -16,6 +16,7 @@ _VAGUE = (
     "should work", "properly handles", "is correct", "works as expected", "functions correctly", "is implemented",
 )  # fmt: skip
 _STUB_WORDS = 20
+_MOST_TASKS = 5
 _GENERIC = re.compile(
     r"\W*(?:implement|add|update|create|build|fix|write)\s+(?:the\s+)?[\w/.` -]{1,60}\.?\s*$", re.IGNORECASE
 )
@@ -33,6 +34,8 @@ _HARMLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:;|&&?|\n|^)\s*(?:true|:|/bin/true)\s*$"), "it ends in `true`"),
     (re.compile(r"(?:;|\|\||\n|^)\s*exit\s+0\s*$"), "it ends in `exit 0`"),
 )
+_MOST_FILES = {"simple": 1, "medium": 3}
+_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
 _INTERACTIVE = re.compile(r"\.(?:tsx|jsx|vue|svelte|html|css|scss|qml|swift|kt)$", re.IGNORECASE)
 
 
@@ -113,6 +116,13 @@ def _unexecuted(subject: _Subject) -> Iterator[Finding]:
         yield Finding(rule="PCHK-09", where="plan", what=what, severity="info")
 
 
+def _crowded(subject: _Subject) -> Iterator[Finding]:
+    """PCHK-10 wants few tasks a plan; PLAN-02 draws the line at five."""
+    if len(subject.plan.tasks) > _MOST_TASKS:
+        what = f"The plan has {len(subject.plan.tasks)} tasks; more than {_MOST_TASKS} are hard to check as one."
+        yield Finding(rule="PCHK-10", where="plan", what=what, severity="info")
+
+
 def _incomplete(task: Task, _: _Subject) -> Iterator[Finding]:
     if _is_checkpoint(task):
         return
@@ -163,16 +173,34 @@ def _superficial(task: Task, subject: _Subject) -> Iterator[Finding]:
     if not any(_TEST_SPEC.search(command) for command in commands):
         what = f"Task {task.id} has only grep/file existence criteria and no test specification reference."
         yield Finding(rule="PCHK-07", where=task.id, what=what)
-    traced = any(c.behavioural for c in task.criteria)
-    if subject.phase.type in {"ui", "mixed"} and not traced and any(_INTERACTIVE.search(path) for path in task.files):
-        what = f"Task {task.id} touches interactive code but has no behavioural criterion."
+    if _untraced(task, subject):
+        what = f"Task {task.id} touches interactive code and its criteria only look at text."
         yield Finding(rule="PCHK-06", where=task.id, what=what, severity="warning")
+
+
+def _unfollowed(task: Task, subject: _Subject) -> Iterator[Finding]:
+    if _untraced(task, subject):
+        what = f"Task {task.id} touches interactive code but has no behavioural criterion."
+        yield Finding(rule="PLAN-05", where=task.id, what=what, severity="warning")
+
+
+def _untraced(task: Task, subject: _Subject) -> bool:
+    interactive = subject.phase.type in {"ui", "mixed"} and any(_INTERACTIVE.search(path) for path in task.files)
+    return interactive and not any(c.behavioural for c in task.criteria)
 
 
 def _unsized(task: Task, _: _Subject) -> Iterator[Finding]:
     if task.complexity is None and not _is_checkpoint(task):
         what = f"Task {task.id} has no valid complexity (simple, medium or complex): counted as medium."
         yield Finding(rule="PCHK-08", where=task.id, what=what, severity="warning")
+
+
+def _missized(task: Task, _: _Subject) -> Iterator[Finding]:
+    """PLAN-03 by what can be counted: the files, tests left out."""
+    files = [path for path in task.files if not _TESTS.search(path)]
+    if len(files) > _MOST_FILES.get(task.complexity or "", len(files)):
+        what = f"Task {task.id} is called {task.complexity} but names {len(files)} files beside its tests."
+        yield Finding(rule="PLAN-03", where=task.id, what=what, severity="info")
 
 
 def _astray(task: Task, _: _Subject) -> Iterator[Finding]:
@@ -220,13 +248,21 @@ def _is_checkpoint(task: Task) -> bool:
     return task.type.startswith("checkpoint:")
 
 
-PLAN_CHECKS: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (_uncovered, _repeated, _cyclic, _unexecuted)
+PLAN_CHECKS: tuple[Callable[[_Subject], Iterator[Finding]], ...] = (
+    _uncovered,
+    _repeated,
+    _cyclic,
+    _unexecuted,
+    _crowded,
+)
 TASK_CHECKS: tuple[Callable[[Task, _Subject], Iterator[Finding]], ...] = (
     _incomplete,
     _stub,
     _unproven,
     _toothless,
     _superficial,
+    _unfollowed,
     _unsized,
+    _missized,
     _astray,
 )

@@ -21,7 +21,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         research=config.research,
         commands=project.commands,
         limits=Limits(**known),
-        sandbox=request.sandbox,
+        sandbox=request.sandbox or "auto",
         agent_env=config.agent_env,
         sign_receipts=config.sign_receipts,
     )

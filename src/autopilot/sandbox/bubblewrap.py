@@ -1,33 +1,40 @@
 """Runs a command in a bubblewrap sandbox: no network, no home, and only its own folder to write in."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import shell
-from autopilot.sandbox.toolchain import SYSTEM, Toolchain
+from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.lifeline import Lifeline
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
 
 ALONE = (
-    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-    "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL",
+    "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+    "--new-session", "--clearenv", "--cap-drop", "ALL",
 )  # fmt: skip
-# Only root can read these; a run started by root must not hand them on.
-SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
-SECRET_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d")
 HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walls:
-    """How the sandbox is built here: which program, what it shows, and whether it can forbid further namespaces."""
+    """
+    How the sandbox is built here: which program, what it shows, and whether it can forbid further namespaces.
+
+    `filter` is the compiled seccomp filter, empty where the machine's system calls are not known.
+    """
 
     bwrap: str
     toolchain: Toolchain
     readable: tuple[str, ...] = ()
     disable_userns: bool = True
+    filter: bytes = b""
+    ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
 
 
 class Bubblewrap:
@@ -40,6 +47,10 @@ class Bubblewrap:
     @property
     def tier(self) -> str:
         return "bubblewrap"
+
+    @property
+    def label(self) -> str:
+        return self.tier
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         """Run the command in the folder. Raises `SandboxUnavailable` when the sandbox itself failed."""
@@ -56,27 +67,51 @@ class Bubblewrap:
     def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
         place = os.path.realpath(folder)
         environment = self._walls.toolchain.environment(place, HOME, TEMPORARY)
-        argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *shell.bash(command))
+        words = shell.bash(command, self._walls.ceilings)
+        argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *words)
         job = Job(argv=argv, cwd=place, env={}, timeout_s=timeout_s, mark=shell.own_mark(self._mark))
-        return shell.as_shell(self._processes.run(job))
+        return shell.as_shell(run_inside(self._processes, job, self._walls.filter))
+
+
+def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:
+    """Run bubblewrap's command line under the filter. Everything inside is gone when this returns or raises."""
+    with Lifeline(program) as line:
+
+        def begun(pid: int) -> None:
+            line.hold(pid)
+            if started is not None:
+                started(pid)
+
+        bwrap, *rest = job.argv
+        whole = msgspec.structs.replace(
+            job, argv=(bwrap, *line.arguments, *rest), inherited=line.inherited, leaves="nothing"
+        )
+        try:
+            return processes.run(whole, begun)
+        finally:
+            if not line.gone():
+                processes.sweep(job.mark)
 
 
 def fixed_arguments(walls: Walls) -> Iterator[str]:
     """What is the same for every command: the namespaces, the system's own folders, an empty home."""
     yield walls.bwrap
-    yield from ALONE
+    yield from (*ALONE, "--unshare-net")
     if walls.disable_userns:
         yield "--disable-userns"
+    yield from system_arguments()
+    # To the superuser the kernel's settings would be writable, even without capabilities and in a user namespace.
+    yield from ("--remount-ro", "/proc", "--dir", HOME)
+
+
+def system_arguments() -> Iterator[str]:
+    """The system's own folders without its secrets, and empty ones in the place of all that changes."""
     for folder in SYSTEM:
         yield from _system_folder(Path(folder))
-    for name in SECRETS:
-        if Path(name).is_file():
-            yield from ("--ro-bind", "/dev/null", name)
-    for name in SECRET_FOLDERS:
-        if Path(name).is_dir():
-            yield from ("--tmpfs", name)
+    for name in private_places():
+        yield from mask(name)
     yield from ("--proc", "/proc", "--dev", "/dev")
-    yield from ("--tmpfs", "/tmp", "--dir", HOME, "--tmpfs", "/run", "--tmpfs", "/var", "--dir", "/var/tmp")  # noqa: S108 - see HOME
+    yield from ("--tmpfs", "/tmp", "--tmpfs", "/run", "--tmpfs", "/var", "--dir", "/var/tmp")  # noqa: S108 - see HOME
 
 
 def folder_arguments(walls: Walls, folder: str) -> Iterator[str]:
@@ -94,6 +129,14 @@ def settings(environment: dict[str, str]) -> Iterator[str]:
         yield from ("--setenv", name, value)
 
 
+def mask(path: str) -> Iterator[str]:
+    """Nothing is there, and nothing can be put there."""
+    if Path(path).is_dir():
+        yield from ("--tmpfs", path, "--remount-ro", path)
+    else:
+        yield from ("--ro-bind", "/dev/null", path)
+
+
 def _system_folder(folder: Path) -> Iterator[str]:
     """`/bin` and its like are links into `/usr` on most systems, and stay links."""
     if folder.is_symlink():
@@ -106,5 +149,5 @@ def _broken(stderr: bytes) -> SandboxUnavailable:
     return SandboxUnavailable(
         f"the sandbox did not start: {stderr.decode(errors='replace').strip()[:300]}",
         why="a command that never ran says nothing about the work",
-        do="run `autopilot doctor`; with `--sandbox none` commands run unconfined and nothing is shown as verified",
+        do="run `autopilot doctor`; with `--unsandboxed` commands run unconfined and nothing is shown as verified",
     )

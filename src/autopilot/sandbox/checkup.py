@@ -1,17 +1,27 @@
 """What `autopilot doctor` says of the sandbox: which tier holds here, by trying to break out of it."""
 
 from autopilot.domain.checkup import Check
+from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.protocols import Processes
+from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
 
 
-def sandbox_check(processes: Processes) -> Check:
-    sandbox, warning = choose("auto", processes, ())
-    if warning is None:
-        return Check(level="ok", what="sandbox", found=f"{sandbox.tier}: a command inside could not break out")
-    return Check(
-        level="warn",
-        what="sandbox",
-        found=f"{sandbox.tier}: {warning}",
-        fix="Install bubblewrap and allow user namespaces; until then nothing is shown as verified.",
-    )
+def sandbox_check(processes: Processes, wanted: SandboxChoice = "auto") -> Check:
+    try:
+        ground = choose(wanted, processes)
+    except SandboxUnavailable as error:
+        return Check(level="fail", what="sandbox", found=error.what, fix=error.do)
+    if ground.warning is None:
+        return Check(level="ok", what="sandbox", found=ground.label)
+    fix = "Take the choice back (AUTOPILOT_SANDBOX, your own config.toml) and install the package bubblewrap."
+    return Check(level="warn", what="sandbox", found=f"{ground.label}: {ground.warning}", fix=fix)
+
+
+def sandbox_words(processes: Processes, wanted: SandboxChoice) -> str:
+    """One line for a forecast."""
+    try:
+        ground = choose(wanted, processes)
+    except SandboxUnavailable as error:
+        return error.what
+    return f"{ground.label}: {ground.warning}" if ground.warning else ground.label

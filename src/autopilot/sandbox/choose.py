@@ -1,79 +1,198 @@
-"""Picks where commands run, and proves it by an attack before anything depends on it."""
+"""Picks where commands and agents run, and proves it by an attack before anything depends on it."""
 
 import os
+import platform
 import shutil
-import socket
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Literal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from autopilot.domain.errors import AutopilotError
-from autopilot.domain.protocols import Processes, Sandbox
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.protocols import Processes, Ran, Sandbox
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox import confine, seatbelt, seccomp
+from autopilot.sandbox.agent_cages import BubblewrapAgents, LandlockAgents, SeatbeltAgents
+from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
-from autopilot.sandbox.launching import SYSTEM_FOLDERS
+from autopilot.sandbox.canary import attacks, weakness
+from autopilot.sandbox.landlock import LEAST_ABI, Fences, Landlock, system_places
+from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings
 from autopilot.sandbox.plain import PlainProcess
-from autopilot.sandbox.toolchain import look
+from autopilot.sandbox.toolchain import Toolchain, look
 
-CANARY_SECONDS = 20.0
-UNCONFINED = "commands run unconfined: they can write wherever you can and reach the network; no result is verified"
+UNCONFINED = "commands and agents run unconfined: they can write wherever you can; no result is shown as verified"
+
+Commands = Callable[[tuple[str, ...], str], Sandbox]
+Agents = Callable[[AgentView], Processes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """
+    Where things run: one tier, as it was found to hold on this machine. `warning` is for the user.
+
+    `hides` says whether files of the workspace can be kept out of an agent's sight.
+    """
+
+    tier: str
+    label: str
+    commands: Commands
+    agents: Agents
+    warning: str | None = None
+    hides: bool = False
+
+    def sandbox(self, readable: Sequence[str] = (), mark: str = "") -> Sandbox:
+        return Proven(self.commands(tuple(readable), mark), self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A sandbox together with what it withstood."""
+
+    sandbox: Sandbox
+    label: str
+
+    @property
+    def tier(self) -> str:
+        return self.sandbox.tier
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        return self.sandbox.run(command, folder, timeout_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A tier that may hold here. `about` is what else its label says; `signals` whether it can keep them away."""
+
+    tier: str
+    commands: Commands
+    agents: Agents
+    about: str = ""
+    signals: bool = True
+
+
+@dataclass(slots=True)
+class Search:
+    """What was tried, and why it will not do."""
+
+    processes: Processes
+    toolchain: Toolchain
+    ceilings: Ceilings
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def bubblewrap(self) -> Iterator[Candidate]:
+        bwrap = shutil.which("bwrap", path=SYSTEM_FOLDERS) or shutil.which("bwrap")
+        if bwrap is None:
+            self.reasons["bubblewrap"] = "`bwrap` is not installed"
+            return
+        machine = seccomp.machine_here()
+        filters = {
+            name: seccomp.compiled(rules, machine) if machine else b""
+            for name, rules in (("verify", seccomp.IN_BUBBLEWRAP), ("agent", seccomp.FOR_AGENTS))
+        }
+        # Inside some containers the sandbox can be built, but further namespaces cannot be forbidden in it.
+        for nested in (False, True):
+            about = [*(["without seccomp"] if not machine else []), *(["namespaces left open"] if nested else [])]
+            walls = Walls(
+                bwrap=bwrap,
+                toolchain=self.toolchain,
+                disable_userns=not nested,
+                filter=filters["verify"],
+                ceilings=self.ceilings,
+            )
+            yield self._walled(walls, filters["agent"], "; ".join(about))
+
+    def _walled(self, walls: Walls, agent: bytes, about: str) -> Candidate:
+        return Candidate(
+            tier="bubblewrap",
+            commands=lambda readable, mark: Bubblewrap(self.processes, replace(walls, readable=readable), mark),
+            agents=lambda view: BubblewrapAgents(self.processes, replace(walls, filter=agent), view),
+            about=about,
+        )
+
+    def landlock(self) -> Iterator[Candidate]:
+        machine, version = seccomp.machine_here(), confine.abi() if sys.platform == "linux" else 0
+        if machine is None or version < LEAST_ABI:
+            found = f"ABI {version}" if version else "no Landlock"
+            self.reasons["landlock"] = f"the kernel has {found}, ABI {LEAST_ABI} is needed"
+            return
+        verify = Fences(
+            toolchain=self.toolchain,
+            filter=seccomp.compiled(seccomp.ON_LANDLOCK, machine),
+            shown=system_places(),
+            ceilings=self.ceilings,
+        )
+        agent = replace(verify, filter=seccomp.compiled(seccomp.FOR_AGENTS_ON_LANDLOCK, machine))
+        scoped = version >= confine.SIGNALS_SINCE
+        yield Candidate(
+            tier="landlock",
+            commands=lambda readable, mark: Landlock(self.processes, replace(verify, readable=readable), mark),
+            agents=lambda view: LandlockAgents(self.processes, agent, view),
+            about=f"ABI {version}{'' if scoped else '; signals not scoped'}",
+            signals=scoped,
+        )
+
+    def seatbelt(self) -> Iterator[Candidate]:
+        if sys.platform != "darwin" or shutil.which(seatbelt.PROGRAM) is None:
+            self.reasons["seatbelt"] = "it is part of macOS only"
+            return
+        yield Candidate(
+            tier="seatbelt",
+            commands=lambda readable, mark: seatbelt.Seatbelt(
+                self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable, ceilings=self.ceilings), mark
+            ),
+            agents=lambda view: SeatbeltAgents(self.processes, view),
+        )
+
+    def none(self) -> Ground:
+        return Ground(
+            tier="none",
+            label=PlainProcess(self.processes, self.toolchain).label,
+            commands=lambda _, mark: PlainProcess(self.processes, self.toolchain, mark, self.ceilings),
+            agents=lambda _: self.processes,
+            warning=f"The sandbox is switched off: {UNCONFINED}.",
+        )
 
 
 def choose(
-    wanted: Literal["auto", "none"], processes: Processes, readable: Sequence[str], mark: str = ""
-) -> tuple[Sandbox, str | None]:
-    """The strongest sandbox that withstands the canary, and a warning for the user when there is none."""
-    toolchain = look(os.environ)
-    plain = PlainProcess(processes, toolchain, mark)
+    wanted: SandboxChoice,
+    processes: Processes,
+    ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
+) -> Ground:
+    """The strongest tier that withstands the canary, or the wanted one. Raises `SandboxUnavailable` without any."""
+    search = Search(processes, look(os.environ), ceilings)
     if wanted == "none":
-        return plain, f"The sandbox is switched off: {UNCONFINED}."
-    bwrap = shutil.which("bwrap", path=SYSTEM_FOLDERS) or shutil.which("bwrap")
-    if bwrap is None:
-        return plain, f"bubblewrap (bwrap) is not installed: {UNCONFINED}. Install the package `bubblewrap`."
-    reason = ""
-    # Inside some containers the sandbox can be built, but further namespaces cannot be forbidden in it.
-    for disable_userns in (True, False):
-        walls = Walls(bwrap=bwrap, toolchain=toolchain, readable=tuple(readable), disable_userns=disable_userns)
-        sandbox = Bubblewrap(processes, walls, mark)
-        reason = weakness(sandbox) or ""
-        if not reason:
-            return sandbox, None
-    return plain, f"bubblewrap does not work here ({reason}): {UNCONFINED}."
+        return search.none()
+    tiers = {"bubblewrap": search.bubblewrap, "landlock": search.landlock, "seatbelt": search.seatbelt}
+    for tier, candidates in tiers.items():
+        if wanted not in {"auto", tier}:
+            continue
+        for candidate in candidates():
+            tried = attacks(signals=candidate.signals)
+            reason = weakness(candidate.commands((), ""), tried)
+            if reason is None:
+                label = f"{tier} ({_known(candidate.about)}; withstood {len(tried)} attacks)"
+                return Ground(
+                    tier=tier,
+                    label=label,
+                    commands=candidate.commands,
+                    agents=candidate.agents,
+                    hides=tier != "landlock",
+                )
+            search.reasons[tier] = reason
+    raise unavailable(wanted, search.reasons)
 
 
-def weakness(sandbox: Sandbox) -> str | None:
-    """What is wrong with the sandbox: a command inside tries to write outside and to connect to us."""
-    with (
-        tempfile.TemporaryDirectory(prefix="autopilot-canary-") as base,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-    ):
-        inside, outside = Path(base, "inside"), Path(base, "outside")
-        inside.mkdir()
-        outside.mkdir()
-        listener.settimeout(0)
-        try:
-            ran = sandbox.run(_attack(outside, listener.getsockname()[1]), str(inside), CANARY_SECONDS)
-        except AutopilotError as error:
-            return error.what
-        if ran.exit_code != 0 or not (inside / "alive").is_file():
-            return f"a plain command failed: {ran.stderr.decode(errors='replace').strip()[:200]}"
-        if (outside / "escaped").exists():
-            return "a command wrote outside its folder"
-        return "a command reached the network" if _was_called(listener) else None
+def _known(about: str) -> str:
+    kernel = f"{'kernel ' if sys.platform == 'linux' else ''}{platform.release()}"
+    return f"{kernel}; {about}" if about else kernel
 
 
-def _attack(outside: Path, port: int) -> str:
-    return (
-        f"(echo x > '{outside}/escaped') 2>/dev/null || true\n"
-        f"(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null || true\n"
-        "echo alive > alive"
+def unavailable(wanted: SandboxChoice, reasons: Mapping[str, str]) -> SandboxUnavailable:
+    told = "; ".join(f"{tier}: {reason}" for tier, reason in reasons.items())
+    which = "No sandbox holds here" if wanted == "auto" else f"The sandbox {wanted} does not hold here"
+    return SandboxUnavailable(
+        f"{which} ({told}).",
+        why="Commands from plans are written by models: unconfined they could write wherever you can.",
+        do="Install the package `bubblewrap`, in a container allow user namespaces; or accept it with --unsandboxed.",
     )
-
-
-def _was_called(listener: socket.socket) -> bool:
-    try:
-        connection, _ = listener.accept()
-    except BlockingIOError:
-        return False
-    connection.close()
-    return True

@@ -38,7 +38,9 @@ class Launcher:
     def start(self, job: Job, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Started, with pipes to it. Raises `AgentUnavailable` when the program does not exist or cannot run."""
         program = find_program(job.argv[0], job.cwd, environment)
-        tether = self._tether
+        # A program that takes all its own with it ties itself to us as well.
+        tether = None if job.leaves == "nothing" else self._tether
+        hook = None if job.leaves == "nothing" else dying_with(os.getpid())
         try:
             child = subprocess.Popen(
                 tether.argv(program, job.argv) if tether else job.argv,
@@ -50,7 +52,8 @@ class Launcher:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=None if tether else dying_with(os.getpid()),  # noqa: PLW1509 - one system call and no lock
+                pass_fds=job.inherited,
+                preexec_fn=None if tether else hook,  # noqa: PLW1509 - one system call and no lock
             )
         except OSError as error:
             raise _not_started(job, error) from error
@@ -68,7 +71,7 @@ class Launcher:
         return tether if all(trial.returncode == 0 for trial in trials) else None
 
     def _limit(self, pid: int) -> None:
-        # From outside and right after the start: the launcher is still being loaded, so nothing has been forked yet.
+        # From outside and so perhaps late: for programs of ours. What must be held to limits sets them itself first.
         if sys.platform != "linux":
             return
         with suppress(ProcessLookupError, PermissionError):

@@ -1,21 +1,32 @@
-"""Runs a command with a cleared environment and limits, but not confined: the last resort."""
+"""Runs a command with a cleared environment and limits, but not confined: only where the user chose it."""
 
 import tempfile
 
 from autopilot.domain.protocols import Job, Processes, Ran
 from autopilot.sandbox import shell
+from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import Toolchain
 
 
 class PlainProcess:
     """Tier none: what it runs can write wherever the user can."""
 
-    def __init__(self, processes: Processes, toolchain: Toolchain, mark: str = "") -> None:
-        self._processes, self._toolchain, self._mark = processes, toolchain, mark
+    def __init__(
+        self,
+        processes: Processes,
+        toolchain: Toolchain,
+        mark: str = "",
+        ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
+    ) -> None:
+        self._processes, self._toolchain, self._mark, self._ceilings = processes, toolchain, mark, ceilings
 
     @property
     def tier(self) -> str:
         return "none"
+
+    @property
+    def label(self) -> str:
+        return "none (unsandboxed)"
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         """Run the command in the folder; nothing it started is left when this returns."""
@@ -23,7 +34,7 @@ class PlainProcess:
             return refusal
         with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as private:
             job = Job(
-                argv=shell.bash(command),
+                argv=shell.bash(command, self._ceilings),
                 cwd=folder,
                 env=self._toolchain.environment(folder, private, private),
                 timeout_s=timeout_s,

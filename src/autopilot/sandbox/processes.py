@@ -12,7 +12,10 @@ import msgspec
 from autopilot.domain.protocols import Job, Ran
 from autopilot.sandbox import marks
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
-from autopilot.sandbox.streams import Conversation
+from autopilot.sandbox.streams import TICK_S, Conversation, has_ended
+
+# For a program that is busy ending thousands of others.
+PATIENCE_S = 5.0
 
 
 class ChildProcesses:
@@ -40,7 +43,7 @@ class ChildProcesses:
             if started is not None:
                 started(child.pid)
             ended = talk.until_end(begun + job.timeout_s)
-            _end(child, job.mark)
+            _end(child, job)
             talk.drain()
         return Ran(
             exit_code=child.returncode if ended else None,
@@ -67,17 +70,30 @@ class ChildProcesses:
             if child is None:
                 marks.sweep(job.mark)
             else:
-                _end(child, job.mark)
+                _end(child, job)
                 _close(child)
 
 
-def _end(child: subprocess.Popen[bytes], mark: str) -> None:
+def _end(child: subprocess.Popen[bytes], job: Job) -> None:
     """Kill whatever carries the mark, in the group or out of it, then the group while the child holds its number."""
     if child.returncode is None:
-        marks.sweep(mark)
+        alone = job.leaves == "nothing" or (job.leaves == "asked" and _ended_all(child.pid))
+        if not alone:
+            marks.sweep(job.mark)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+
+
+def _ended_all(pid: int) -> bool:
+    """Have the program end everything beneath it, which it can do better than we: orphans come to it."""
+    deadline = time.monotonic() + PATIENCE_S
+    if not has_ended(pid):
+        os.kill(pid, signal.SIGTERM)
+    while not has_ended(pid) and time.monotonic() < deadline:
+        time.sleep(TICK_S)
+    end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+    return end is not None and end.si_code == os.CLD_EXITED
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:

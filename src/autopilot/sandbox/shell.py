@@ -1,18 +1,32 @@
-"""The shell command both sandboxes run, and how its end is read."""
+"""The shell command every sandbox runs, and how its end is read."""
 
 import secrets
+from collections.abc import Iterable
 
 import msgspec
 
 from autopilot.domain.protocols import Ran
+from autopilot.sandbox.launching import Ceilings
 
 # The kernel takes no single argument longer than 128 KiB.
 MAX_COMMAND = 120_000
+BLOCK = 1024  # what `ulimit -f` counts in
 
 
-def bash(command: str) -> tuple[str, ...]:
+def bash(command: str, ceilings: Ceilings) -> tuple[str, ...]:
     """A failing command ends it, an unset variable is an error, and a pipe fails with any of its parts."""
-    return ("bash", "-euo", "pipefail", "-c", command, "bash")
+    return ("bash", "-euo", "pipefail", "-c", f"{limits(ceilings)} {command}", "bash")
+
+
+def limited(argv: Iterable[str], ceilings: Ceilings) -> tuple[str, ...]:
+    """A program that is no shell command, started under the ceilings."""
+    return ("bash", "-c", f'{limits(ceilings)} exec "$@"', "bash", *argv)
+
+
+def limits(ceilings: Ceilings) -> str:
+    """Set by the shell itself before anything else: from outside they would come too late for a quick command."""
+    blocks = max(1, ceilings.file_bytes // BLOCK)
+    return f"{{ ulimit -c 0; ulimit -f {blocks}; ulimit -u {ceilings.processes}; }} 2>/dev/null || :;"
 
 
 def refused(command: str) -> Ran | None:

@@ -35,7 +35,7 @@ def _work_claims(claim: WorkClaim, work: Work) -> Iterator[str]:
     for run in work.after:
         if not run.passed and (run.what in met or run.check in met):
             yield f"says the criterion is met, but it is not: {run.what}"
-    yield from _commits(claim.commit_shas, work)
+    yield from _commits(tuple(sha for sha in claim.commit_shas or () if sha), work)
 
 
 def _successes(work: Work) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from autopilot.domain.protocols import Objection
@@ -104,6 +105,35 @@ def objections(role: str, answer: Mapping[str, Any]) -> tuple[Objection, ...]:
         Objection(reminder=WARNING.format(phrase=hit.phrase, field=hit.field), issue=hit.issue)
         for hit in hits(role, answer)
     )
+
+
+# The judge has to write about the verifier there.
+EXCEPTED = "## Divergence Analysis"
+PAPERS = {"VERIFICATION.md": OF_THE_EXECUTOR, "JUDGE-REPORT.md": OF_THE_VERIFIER, "SCORECARD.md": OF_BOTH}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperHit:
+    """A phrase in a report as it was written, and the line it first stands in."""
+
+    file: str
+    pattern: str
+    line: int
+
+
+def in_papers(papers: Mapping[str, str]) -> tuple[PaperHit, ...]:
+    """VRFY-06: each phrase once a report, in the order of the lines. It warns; it decides nothing."""
+    found: dict[tuple[str, str], PaperHit] = {}
+    for file, phrases in PAPERS.items():
+        for number, line in enumerate(_own_lines(papers.get(file, "")), start=1):
+            for phrase in phrases:
+                if _referred(line.casefold(), phrase):
+                    found.setdefault((file, phrase), PaperHit(file, phrase, number))
+    return tuple(found.values())
+
+
+def _own_lines(text: str) -> tuple[str, ...]:
+    return tuple(takewhile(lambda line: not line.startswith(EXCEPTED), text.splitlines()))
 
 
 def _referred(text: str, phrase: str) -> bool:

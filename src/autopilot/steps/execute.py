@@ -7,31 +7,33 @@ from autopilot.domain.phase import Task, padded
 from autopilot.domain.progress import auto_tasks, task_states, waiting_task
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Batch, Executed
+from autopilot.domain.results import Batch, Executed, Primed
 from autopilot.steps.facts import work_facts
+from autopilot.steps.priming import prime, primed_lines
 from autopilot.steps.prompt import bullets, heading, render, task_lines
 
 
 def run(record: PhaseRecord, tools: Tools) -> Executed:
-    task = waiting_task(record)
+    task, primed = waiting_task(record), prime(record, tools)
     if batched(record):
-        return run_batched(record, tools, task)
-    question = Question(role="execute", prompt=prompt(record, task), answer=WorkClaim, task=task)
+        return run_batched(record, tools, task, primed)
+    question = Question(role="execute", prompt=prompt(record, task, primed), answer=WorkClaim, task=task)
     worked = tools.agents.work(question, message(record, task), onto=record.commit)
-    return Executed(work=work_facts(record, tools, task, worked.change, worked.findings), claim=worked.value)
+    work = work_facts(record, tools, task, worked.change, worked.findings)
+    return Executed(work=work, claim=worked.value, primed=primed)
 
 
-def run_batched(record: PhaseRecord, tools: Tools, task: Task) -> Executed:
+def run_batched(record: PhaseRecord, tools: Tools, task: Task, primed: Primed | None) -> Executed:
     """PVRF-01h: the first task's step has everything carried out; each step commits its own task's files."""
     batch = batch_of(record)
     findings: tuple[Finding, ...] = ()
     if batch is None:
-        question = Question(role="execute", prompt=batch_prompt(record), answer=WorkClaim)
+        question = Question(role="execute", prompt=batch_prompt(record, primed), answer=WorkClaim)
         title = f"feat({padded(record.phase.id)}): {len(auto_tasks(record))} tasks at once"
         worked = tools.agents.work(question, title, onto=record.commit)
         batch, findings = Batch(change=worked.change, claim=worked.value), worked.findings
     work = work_facts(record, tools, task, own_part(record, tools, task, batch.change), findings)
-    return Executed(work=work, claim=claim_for(record, task, batch.claim), batch=batch)
+    return Executed(work=work, claim=claim_for(record, task, batch.claim), batch=batch, primed=primed)
 
 
 def own_part(record: PhaseRecord, tools: Tools, task: Task, whole: Change) -> Change:
@@ -51,19 +53,25 @@ def message(record: PhaseRecord, task: Task) -> str:
     return f"{kind}({padded(record.phase.id)}): {task.id} - {task.title}"
 
 
-def prompt(record: PhaseRecord, task: Task) -> str:
+def prompt(record: PhaseRecord, task: Task, primed: Primed | None = None) -> str:
     return render(
         "execute",
         heading=heading(record),
         task=task_lines(task),
         previous=previous(record),
+        priming=primed_lines(primed),
         dir=record.brief.dir,
     )
 
 
-def batch_prompt(record: PhaseRecord) -> str:
-    tasks = "\n\n".join(task_lines(task) for task in auto_tasks(record))
-    return render("execute_batch", heading=heading(record), tasks=tasks, dir=record.brief.dir)
+def batch_prompt(record: PhaseRecord, primed: Primed | None = None) -> str:
+    return render(
+        "execute_batch",
+        heading=heading(record),
+        tasks="\n\n".join(task_lines(task) for task in auto_tasks(record)),
+        priming=primed_lines(primed),
+        dir=record.brief.dir,
+    )
 
 
 def previous(record: PhaseRecord) -> str:

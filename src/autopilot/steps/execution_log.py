@@ -5,7 +5,7 @@ from autopilot.domain.evidence import Finding, Work
 from autopilot.domain.phase import Task
 from autopilot.domain.progress import diff_growing, fixes_of, since_plan, task_base, task_states
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.domain.results import Executed, Fixed, MiniVerified, Primed
 from autopilot.domain.task_order import task_order
 from autopilot.steps.claims import claim_differences
 from autopilot.steps.execute import run_lines
@@ -35,9 +35,11 @@ def log_name(record: PhaseRecord) -> str:
 def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
     claim = next((r.claim for r in record.results(Executed) if r.work.task == task.id), WorkClaim())
     confidence = "not stated" if claim.confidence is None else f"{claim.confidence:g}/10, as the agent sees it"
+    primed = next((r.primed for r in record.results(Executed) if r.work.task == task.id and r.primed), None)
     return "\n".join(
         (
             f"## Task {task.id}: {task.title}",
+            *((priming_line(primed),) if primed else ()),
             f"- **Status:** {STATUS.get(task_states(record).get(task.id, ''), 'NEEDS_REVIEW')}",
             f"- **Commit SHA:** {work.change.commit if work.change.files else 'none'}",
             f"- **Pre-task checkpoint:** {task_base(record, task.id)}",
@@ -52,6 +54,13 @@ def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
             "",
         )
     )
+
+
+def priming_line(primed: Primed) -> str:
+    """EXEC-06: in the entry of the first task only."""
+    files = ", ".join(primed.files) or "none there yet"
+    compiled = primed.baseline.rstrip(".")
+    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; learnings: {primed.learnings}"
 
 
 def mini_verification(record: PhaseRecord, work: Work) -> str:

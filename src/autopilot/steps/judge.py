@@ -2,13 +2,19 @@
 
 from functools import partial
 
-from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
+from autopilot.domain.answers import JudgeOpinion
+from autopilot.domain.behaviour import TRACED
 from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.twins import twin, written_at
+
+TOUCH = (
+    "Where the change lets somebody touch something, follow one handler yourself to the action it ends in and put the "
+    "way from one to the other into independent_evidence.\n"
+)
 
 
 def run(record: PhaseRecord, tools: Tools) -> Judged:
@@ -28,6 +34,7 @@ def prompt(record: PhaseRecord) -> str:
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
+        touch=TOUCH if record.phase.type in TRACED else "",
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 
@@ -39,7 +46,7 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
         return {}
     text = f"# Judge Report: Phase {record.phase.id} -- {record.phase.name}\n\n{own_part(judged.opinion)}"
     if compared is not None:
-        text += f"\n{comparison(compared.opinion)}"
+        text += f"\n{comparison(compared)}"
     facts = twin(record, judged=written_at(record, judged), result=judged, divergence=compared)
     return {"JUDGE-REPORT.md": text, "JUDGE-REPORT.json": facts}
 
@@ -56,12 +63,16 @@ def own_part(opinion: JudgeOpinion) -> str:
     return "\n".join(f"## {name}\n{text}\n" for name, text in parts.items() if text)
 
 
-def comparison(seen: DivergenceOpinion) -> str:
+def comparison(compared: Compared) -> str:
+    seen = compared.opinion
+    again = (f"{t.handler} ({t.file_line}): {t.chain} -- {t.status or 'no status'}" for t in seen.retraced)
     return (
         f"## Divergence Analysis (after reading VERIFICATION.md)\n"
         f"### Agreements\n{bullets(seen.agreements, 'none')}\n"
         f"### Disagreements\n{bullets(seen.disagreements, 'none')}\n"
         f"### Missed by the verifier\n{bullets(seen.verifier_missed, 'none')}\n"
         f"### Missed by the judge\n{bullets(seen.judge_missed, 'none')}\n"
+        f"### Traced Again\n{bullets(again, 'none')}\n"
+        f"### Concerns\n{bullets(compared.concerns, 'none')}\n"
         f"### Recommendation now\n{seen.recommendation}\n"
     )

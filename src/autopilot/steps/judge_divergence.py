@@ -1,16 +1,53 @@
 """Show the judge the verifier's report, now that its own is written, and have it compare the two."""
 
-from autopilot.domain.answers import DivergenceOpinion
-from autopilot.domain.protocols import Question, Tools
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from autopilot.domain.answers import DivergenceOpinion, Trace
+from autopilot.domain.behaviour import NOT_TRACED, needs_traces, same_trace, traces_of, untraced
+from autopilot.domain.protocols import Objection, Question, Tools
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Compared
+from autopilot.domain.results import Compared, Verified
 from autopilot.steps.prompt import heading, render
+
+NOT_RETRACED = "Judge did not re-trace any entry of the verifier's behavioral traces."
+RETRACE = (
+    "Follow at least one row of the report's Behavioral Traces again yourself and give it in retraced, with status "
+    "VERIFIED, CONTRADICTED or BEHAVIORAL_UNVERIFIABLE as you find it.\n"
+)
 
 
 def run(record: PhaseRecord, tools: Tools) -> Compared:
-    question = Question(role="judge_divergence", prompt=prompt(record), answer=DivergenceOpinion)
-    return Compared(opinion=tools.agents.ask(question).value)
+    watched = partial(objections, traces_to_check(record))
+    question = Question(role="judge_divergence", prompt=prompt(record), answer=DivergenceOpinion, objections=watched)
+    answered = tools.agents.ask(question)
+    return Compared(opinion=answered.value, added=(NOT_TRACED,) if untraced(record) else (), issues=answered.issues)
+
+
+def traces_to_check(record: PhaseRecord) -> tuple[Trace, ...]:
+    seen = record.find(Verified)
+    return traces_of(seen) if seen and needs_traces(record, seen) else ()
+
+
+def objections(traces: tuple[Trace, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """JUDG-06: of the verifier's rows the judge has followed at least one itself."""
+    rows = answer.get("retraced")
+    again = tuple(_trace(row) for row in rows if isinstance(row, Mapping)) if isinstance(rows, list) else ()
+    if not traces or any(same_trace(one, other) for one in again for other in traces):
+        return ()
+    return (Objection(reminder=f"{NOT_RETRACED} {RETRACE}".strip(), issue=NOT_RETRACED),)
+
+
+def _trace(row: Mapping[str, Any]) -> Trace:
+    return Trace(handler=str(row.get("handler", "")), file_line=str(row.get("file_line", "")))
 
 
 def prompt(record: PhaseRecord) -> str:
-    return render("judge_divergence", heading=heading(record), dir=record.brief.dir, base=record.brief.base)
+    return render(
+        "judge_divergence",
+        heading=heading(record),
+        dir=record.brief.dir,
+        base=record.brief.base,
+        traces=RETRACE if traces_to_check(record) else "",
+    )

@@ -1,6 +1,7 @@
 """Turn the phase's goal into tasks, each with commands that show it is done."""
 
 from autopilot.domain.answers import PlanClaim
+from autopilot.domain.behaviour import TRACED
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import since_plan
@@ -8,6 +9,11 @@ from autopilot.domain.protocols import Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+
+BEHAVIOUR = (
+    " A task that touches something people click, drag or type into has a criterion\n"
+    "of behaviour as well, from the trigger to the action: `- what happens -- verified by: trace handler -> action`."
+)
 
 
 def run(record: PhaseRecord, tools: Tools) -> Planned:
@@ -35,6 +41,7 @@ def prompt(record: PhaseRecord) -> str:
         requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
+        behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -5,14 +5,17 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.answers import Coverage, RateOpinion
+from autopilot.domain.answers import Coverage, CriterionScore, RateOpinion
+from autopilot.domain.behaviour import all_traces, behavioural
+from autopilot.domain.caps import Sight, held, run_about
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.execution import strongest
 from autopilot.domain.progress import auto_tasks
 from autopilot.domain.protocols import Objection, Question, Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated, Verified
-from autopilot.domain.scores import HIGHEST, band, capped, score
+from autopilot.domain.scores import HIGHEST, band, score
 from autopilot.domain.tables import table
 from autopilot.steps import contamination
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
@@ -21,8 +24,8 @@ from autopilot.steps.twins import twin, written_at
 
 INTEGER = "Integer alignment score detected ({score}). Rating agent MUST produce decimal scores (x.x format)."
 CALIBRATION = (
-    "The score is the mean of the rows, rounded down, and never above the rater's own number; a criterion whose "
-    "command fails stays below 7.0."
+    "The score is the mean of the rows, rounded down, and never above the rater's own number. A row is held down where "
+    "facts, traces or missing evidence do not bear it out; each such deduction says why."
 )
 OUTPUT_SHOWN = 80
 
@@ -30,12 +33,23 @@ OUTPUT_SHOWN = 80
 def run(record: PhaseRecord, tools: Tools) -> Rated:
     question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=objections)
     answered = tools.agents.ask(question)
-    opinion, verified = answered.value, record.find(Verified)
+    opinion = answered.value
     if not opinion.commands_run or not opinion.scorecard:
         raise NoAnswer("bad_output", "a rating needs commands_run and a scorecard, and both must not be empty")
-    counted = score(opinion, verified.checks if verified else ())
+    opinion, lowered = held(opinion, sight_of(record))
+    counted = score(opinion)
     opinion = msgspec.structs.replace(opinion, score_band=band(counted))
-    return Rated(opinion=opinion, score=counted, issues=answered.issues)
+    return Rated(opinion=opinion, score=counted, issues=answered.issues, lowered=lowered)
+
+
+def sight_of(record: PhaseRecord) -> Sight:
+    verified = record.find(Verified)
+    return Sight(
+        checks=verified.checks if verified else (),
+        criteria=all_criteria(record),
+        behavioural=behavioural(record),
+        traces=all_traces(record),
+    )
 
 
 def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
@@ -79,11 +93,11 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
 def card(rated: Rated, checks: tuple[CommandRun, ...], coverage: Coverage) -> str:
     opinion = rated.opinion
     rows = (
-        (row.criterion, capped(row, checks), row.evidence, row.command_output[:OUTPUT_SHOWN], row.justification)
+        (row.criterion, row.score, row.evidence, test_result(row, checks), row.justification)
         for row in opinion.scorecard
     )
     short = (r for r in opinion.scorecard if r.score < HIGHEST)
-    deductions = (f"{r.criterion}: -{HIGHEST - r.score:.1f} -- {r.justification or 'not justified'}" for r in short)
+    deductions = (f"{r.criterion}: -{HIGHEST - r.score:.1f} -- {rated.why(r) or 'not justified'}" for r in short)
     return (
         f"{table(('Criterion', 'Score', 'Evidence', 'Test Results', 'Justification'), rows)}\n\n"
         f"**Alignment Score: {rated.score}/10** ({band(rated.score)}; the rater's own: {opinion.alignment_score})\n\n"
@@ -94,3 +108,11 @@ def card(rated: Rated, checks: tuple[CommandRun, ...], coverage: Coverage) -> st
         f"## Side Effects\n{bullets(opinion.side_effects, 'none')}\n\n"
         f"## Calibration\n{CALIBRATION}\n"
     )
+
+
+def test_result(row: CriterionScore, checks: tuple[CommandRun, ...]) -> str:
+    """SBOX-02: what our own run showed, execution before search; what the rater shows only where we ran nothing."""
+    run = strongest(run for run in checks if run_about(row, run))
+    if run is None:
+        return row.command_output[:OUTPUT_SHOWN]
+    return f"{'PASS' if run.passed else 'FAIL'} {run.output.strip()[:OUTPUT_SHOWN]}".strip()

@@ -1,17 +1,20 @@
 """VERIFICATION.md and its JSON twin: our own runs first, then what the verifier said of them."""
 
-from autopilot.domain.answers import Trace, VerifyOpinion
-from autopilot.domain.evidence import CommandRun
+import msgspec
+
+from autopilot.domain.answers import CriterionResult, Trace, VerifyOpinion
+from autopilot.domain.behaviour import TRACED
+from autopilot.domain.evidence import CommandRun, Finding
+from autopilot.domain.execution import executes, strongest, violation
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.tables import table
-from autopilot.domain.taxonomy import category_of, known
+from autopilot.domain.taxonomy import failure_categories, known
 from autopilot.steps.prompt import bullets
 from autopilot.steps.test_specs import NONE, SpecRun, spec_runs
 from autopilot.steps.twins import twin, written_at
 
 GATES = ("compile", "lint", "test", "build")
-TRACED = frozenset({"ui", "mixed"})
 OUTPUT_SHOWN, STDERR_SHOWN = 80, 500
 
 
@@ -29,21 +32,26 @@ def verification_paper(record: PhaseRecord, seen: Verified) -> dict[str, str]:
 
 def holds(seen: Verified) -> bool:
     gates = all(r.passed or r.check in seen.old_failures for r in seen.gates)
-    return seen.opinion is not None and seen.opinion.passed and gates and all(r.passed for r in seen.checks)
+    ours = gates and not seen.broken and all(r.passed for r in seen.checks)
+    return ours and seen.opinion is not None and seen.opinion.passed
 
 
 def sections(record: PhaseRecord, seen: Verified, specs: tuple[SpecRun, ...]) -> str:
     opinion = seen.opinion
     traces = opinion.behavioral_traces if opinion and record.phase.type in TRACED else ()
-    criteria = (f"{r.criterion}: {r.status} -- {r.evidence}" for r in (opinion.criteria_results if opinion else ()))
+    criteria = (criterion_line(r, seen.checks) for r in (opinion.criteria_results if opinion else ()))
     found = (f"{what} ({category})" for what, category in failures(seen))
     parts = {
         "Automated Checks": automated(seen),
         "Sandbox Execution Results": execution_table(seen.checks),
+        "Sandbox Violations": bullets(violations(seen), ""),
         "Test Specification Results": spec_table(specs),
         "Behavioral Traces": trace_table(traces) if traces else "",
         "Acceptance Criteria Verification": bullets(
             criteria, "none named" if opinion else "not asked: a command failed"
+        ),
+        "Phase Type Checks": bullets(
+            map(content_line, seen.content), f"nothing found in the changed files of this {record.phase.type} phase"
         ),
         "Wire Check": bullets((f.what for f in seen.orphans), "every new file is used or stands for itself"),
         "Scope Creep": bullets(opinion.scope_creep if opinion else (), "none named"),
@@ -68,9 +76,10 @@ def _gate(run: CommandRun | None, old: tuple[str, ...]) -> str:
 
 
 def failures(seen: Verified) -> tuple[tuple[str, str], ...]:
-    """Every failure with its category: those our commands showed, then those the verifier named."""
-    ours = tuple((r.what, category_of(r)) for r in (*seen.checks, *seen.gates) if not r.passed)
-    return (*ours, *(named(seen.opinion) if seen.opinion else ()))
+    """Every failure with its category: those we found ourselves, then those the verifier named."""
+    ours = msgspec.structs.replace(seen, opinion=None)
+    found = tuple((entry.failure, entry.category) for entry in failure_categories(ours))
+    return (*found, *(named(seen.opinion) if seen.opinion else ()))
 
 
 def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:
@@ -79,14 +88,39 @@ def named(opinion: VerifyOpinion) -> tuple[tuple[str, str], ...]:
     return tuple((failure, placed.get(failure, "unclassified")) for failure in opinion.failures)
 
 
+def assessed(run: CommandRun) -> str:
+    """What was made without a sandbox is never called verified."""
+    return ("VERIFIED" if run.confined else "PASSED (unsandboxed)") if run.passed else "FAILED"
+
+
 def execution_table(runs: tuple[CommandRun, ...]) -> str:
     """SBOX-01."""
     rows = (
-        (r.what, f"`{r.command}`", "timeout" if r.exit_code is None else r.exit_code, r.output.strip()[:OUTPUT_SHOWN],
-         "VERIFIED" if r.passed else "FAILED")
+        (r.what, f"`{r.command}`", "timeout" if r.exit_code is None else r.exit_code,
+         r.output.strip()[: OUTPUT_SHOWN if r.passed else STDERR_SHOWN], assessed(r))
         for r in runs
     )  # fmt: skip
     return table(("Criterion", "Command", "Exit Code", "Output", "Assessment"), rows)
+
+
+def violations(seen: Verified) -> tuple[str, ...]:
+    """SBOX-03: each command that left its bounds, or tried to."""
+    found = ((run, violation(run)) for run in (*seen.checks, *seen.gates))
+    return tuple(f"`{run.command}`: {what}" for run, what in found if what)
+
+
+def criterion_line(result: CriterionResult, checks: tuple[CommandRun, ...]) -> str:
+    """SBOX-02: where a run of ours is about the criterion, its end is told beside what the verifier says."""
+    said = f"{result.criterion}: {result.status} -- {result.evidence}"
+    about = (r for r in checks if r.what.strip().casefold() == result.criterion.strip().casefold())
+    run = strongest(about)
+    if run is None or not executes(run.command):
+        return said
+    return f"{said} (executed by Autopilot: {'VERIFIED' if run.passed else 'FAILED'})"
+
+
+def content_line(finding: Finding) -> str:
+    return f"{finding.severity.upper()} {finding.where}: {finding.what} ({finding.rule})"
 
 
 def spec_table(specs: tuple[SpecRun, ...]) -> str:

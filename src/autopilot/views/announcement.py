@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from autopilot.domain.events import RunStarted
 from autopilot.domain.request import PhaseEnd, RunEnd, report_name
 from autopilot.views.duration import in_words, seconds_between
+from autopilot.views.handover import exhausted, restart_lines
 from autopilot.views.narration import Narrator
 from autopilot.views.text import clean
 
@@ -62,6 +63,8 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
     if stopped:
         yield f"Stopped: {clean(end.reason)}"
         yield "To continue: autopilot resume"
+    elif exhausted(end):
+        yield from restart_lines(end)
     elif failed:
         names = " ".join(failed)
         if left:

@@ -30,9 +30,12 @@ def failing(work: Work) -> tuple[CommandRun, ...]:
 
 
 def counted(runs: Iterable[CommandRun]) -> str:
-    """2/3 checks passed."""
-    results = [run.passed for run in runs]
-    return f"{sum(results)}/{len(results)} checks passed" if results else "nothing was checked"
+    """2/3 checks passed; said to be unsandboxed unless every one of them ran in a sandbox."""
+    seen = tuple(runs)
+    if not seen:
+        return "nothing was checked"
+    told = f"{sum(run.passed for run in seen)}/{len(seen)} checks passed"
+    return told if all(run.confined for run in seen) else f"{told} (unsandboxed)"
 
 
 def says_done(claim: WorkClaim | FixClaim) -> bool:

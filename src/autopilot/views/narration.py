@@ -23,6 +23,8 @@ from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
 
+_MOST_ISSUES = 10
+
 
 class Narrator:
     """Joined in the middle of a resumed run, it leaves out what it never saw."""
@@ -119,6 +121,7 @@ class Narrator:
         if self.told and self.told.phase == phase:
             yield from self.told.close()
         yield from _digest(outcome)
+        yield from _issues(outcome)
         yield from self._judged(event)
         if outcome.unanchored:
             yield f"Phase {phase} is unanchored: the roadmap gives it no command that would show it is done."
@@ -130,6 +133,8 @@ class Narrator:
         if isinstance(event.verdict, Stop):
             self.failed = phase
             yield f"Phase {phase} failed. Checking dependency impact."
+            if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
+                yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened, self.told = None, None
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
@@ -205,6 +210,14 @@ def _digest(outcome: PhaseOutcome) -> Iterator[str]:
             yield f"  Step: {heading} ... {_status_of(heading, step, outcome)}"
 
 
+def _issues(outcome: PhaseOutcome) -> Iterator[str]:
+    """What else there is to know about the pass; why it failed stands in its last line."""
+    told = [issue for issue in outcome.issues if issue != outcome.reason]
+    yield from (f"  Issue: {clean(issue)}" for issue in told[:_MOST_ISSUES])
+    if len(told) > _MOST_ISSUES:
+        yield f"  Issue: and {len(told) - _MOST_ISSUES} more: autopilot status --json"
+
+
 def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
     if step.status == "skipped":
         return f"skipped ({clean(step.skip_reason, 120)})" if step.skip_reason else "skipped"
@@ -218,6 +231,11 @@ def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
 
 
 def _note(event: Noted) -> str:
+    if event.event == "cross_contamination_warning":
+        file, pattern = (clean(str(event.details.get(key, "?")), 80) for key in ("file", "pattern"))
+        return (
+            f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
+        )
     place = f"[Phase {event.phase}] " if event.phase else ""
     told = event.details.get("message") or event.details.get("reason")
     name = clean(event.event, 60).replace("_", " ").capitalize()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
+from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Brief, Entry, StepFinished, StepStarted
 from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
 from autopilot.domain.record import remediation_task
@@ -63,9 +64,8 @@ class PassLines:
                 yield from self._started(event, first=entry.number == 0)
             case StepFinished() as event:
                 yield from self._finished(event)
-            case AgentAnswered(outcome=outcome) as event if outcome != "ok":
-                told = f": {clean(event.text)}" if event.text.strip() else "."
-                yield f"[Phase {self.phase}] The {event.role} agent ended with {outcome}{told}"
+            case AgentAnswered() as event:
+                yield from (f"[Phase {self.phase}] {line}" for line in _heard(event))
             case _:
                 return
 
@@ -178,11 +178,14 @@ class PassLines:
                 yield f"Phase {self.phase} waits for a person: {clean(question)}"
             case Advance() if isinstance(event.result, Rated) and self.brief:
                 yield _rated(self.phase, event.result.score, self.brief.pass_threshold)
+                yield f"Phase {self.phase} complete. Alignment: {event.result.score:.1f}/10."
             case Advance():
                 return
 
     def _sent_back(self, event: StepFinished, step: str, because: str) -> Iterator[str]:
-        if isinstance(event.result, Rated):
+        if because.startswith(REJECTED):
+            yield REJECTED
+        elif isinstance(event.result, Rated) and step != "verify":
             yield f"Phase {self.phase} alignment too low ({event.result.score:.1f}). Re-planning."
         else:
             yield f"[Phase {self.phase}] Back to {heading_of(step) or step}: {clean(because)}"
@@ -199,6 +202,13 @@ class PassLines:
             yield f"[Phase {self.phase}] Reason: {reason}"
         else:
             yield f"Phase {self.phase} stopped. Reason: {reason}"
+
+
+def _heard(event: AgentAnswered) -> Iterator[str]:
+    if event.outcome != "ok":
+        told = f": {clean(event.text)}" if event.text.strip() else "."
+        yield f"The {event.role} agent ended with {event.outcome}{told}"
+    yield from map(clean, event.issues)
 
 
 def _goes_on(heading: str, verdict: Verdict) -> bool:
@@ -240,6 +250,8 @@ def _checked(result: Verified, *, called_fixed: bool) -> Iterator[str]:
         yield f"VERIFY FAIL -- {summary_of(run)}"
     if len(failed) > _MOST_FAILURES:
         yield f"VERIFY FAIL -- and {len(failed) - _MOST_FAILURES} more"
+    for finding in result.broken[:_MOST_FAILURES]:
+        yield f"VERIFY FAIL -- {clean(finding.where)}: {clean(finding.what)}"
     opinion = result.opinion
     if failed and called_fixed:
         yield f"VERIFY: the debugging agent reported it fixed; {ended(failed[0])}"

@@ -39,7 +39,7 @@ def page(statement: Statement, where: str, *, signed: bool) -> str:
     rows += [
         (
             run.step, run.when, run.name, "-" if run.exit_code is None else f"{run.exit_code}",
-            "pass" if run.passed else "fail", run.tree[:8], run.sandbox, clean(run.command, 60),
+            "pass" if run.passed else "fail", run.tree[:8], run.sandbox.partition(" ")[0], clean(run.command, 60),
         )
         for run in proof.runs
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from autopilot.agents.exec_agent import ExecAgent
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.domain import answers
 from autopilot.domain.agent import ROLES, Call, PhaseRef
+from autopilot.domain.budgets import budget_of
 from autopilot.sandbox.processes import ChildProcesses
 
 PAGE = Path(__file__).parents[3] / "docs" / "agents.md"
@@ -78,7 +79,7 @@ def test_the_answer_fields_of_a_role_are_those_of_its_type(role: str) -> None:
     assert row is not None
     schema = msgspec.json.schema(ANSWERS[role])["$defs"][ANSWERS[role].__name__]
 
-    assert re.findall(r"`(\w+)`", row[1]) == list(schema["properties"])
+    assert ["issues_detected", *re.findall(r"`(\w+)`", row[1])] == list(schema["properties"])
     assert re.findall(r"`(\w+)`\*", row[1]) == schema.get("required", [])
 
 
@@ -86,3 +87,12 @@ def test_the_example_envelope_is_json() -> None:
     text = PAGE.read_text(encoding="utf-8")
 
     assert json.loads(text.split("```json\n")[1].split("```")[0])["autopilot"] == 1
+
+
+@pytest.mark.parametrize("role", ANSWERS)
+def test_bud_01_the_page_names_the_line_budget_of_a_role(role: str) -> None:
+    told = re.search(r"A response has a budget of lines: (.*?)\. Of a", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert told is not None
+    groups = re.findall(r"(\d+)\s+for ((?:`\w+`(?:, |\s+and )?)+)", told[1])
+
+    assert [int(lines) for lines, roles in groups if f"`{role}`" in roles] == [budget_of(role).response]

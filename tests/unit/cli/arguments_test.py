@@ -29,6 +29,7 @@ def asked(*words: str) -> RunRequest:
         (("all",), RunRequest(folder="/p", phases="all")),
         (("next", "--model", "opus"), RunRequest(folder="/p", phases="next", model="opus")),
         (("--agent", "exec:python3 a.py", "3"), RunRequest(folder="/p", phases="3", agent="exec:python3 a.py")),
+        (("3", "--unsandboxed"), RunRequest(folder="/p", phases="3", sandbox="none")),
         (("3", "--reviewer=codex", "--sandbox=none"), RunRequest(folder="/p", phases="3", reviewer="codex", sandbox="none")),
     ],
     ids=lambda value: " ".join(value) or "nothing" if isinstance(value, tuple) else "",

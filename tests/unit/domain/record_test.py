@@ -55,6 +55,7 @@ def test_the_plan_in_force_is_the_newest_accepted(record: PhaseRecord, wanted: o
 
 
 def test_a_remediation_has_one_task_that_keeps_every_criterion() -> None:
+    """REMD-01."""
     given = brief(cycle=2, plan=plan(task("01-01"), task("01-02")), feedback=("a", "b"))
     (only,) = Story(given).record.tasks
 

@@ -47,6 +47,7 @@ def test_every_task_is_carried_out_once_and_after_what_it_needs(tasks: tuple[Tas
 
 @given(plans())
 def test_exec_w1_no_two_tasks_of_a_sub_wave_share_a_file_or_need_each_other(tasks: tuple[Task, ...]) -> None:
+    """PLAN-09."""
     for group in sub_waves(tasks):
         files = [file for task in group for file in task.files]
         assert len(files) == len(set(files))
@@ -61,6 +62,7 @@ def test_waves_come_one_after_another_unless_a_dependency_says_otherwise(tasks: 
 
 
 def test_exec_w1_a_file_in_two_tasks_of_a_wave_splits_the_wave() -> None:
+    """PLAN-09."""
     tasks = (named("1", "a"), named("2", "a"), named("3", "b"), named("4", "c", wave=2))
 
     assert [ids(group) for group in sub_waves(tasks)] == [["1", "3"], ["2"], ["4"]]

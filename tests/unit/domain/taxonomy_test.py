@@ -18,6 +18,13 @@ def test_tax_01_there_are_ten_categories() -> None:
     assert len(CATEGORIES) == len(set(CATEGORIES)) == 10
 
 
+def test_tax_01_these_are_the_ten() -> None:
+    executor = {"executor_incomplete", "executor_wrong_approach", "context_exhaustion", "scope_creep"}
+    commands = {"compilation_failure", "lint_failure", "build_failure", "acceptance_criteria_unmet", "tool_failure"}
+
+    assert set(CATEGORIES) == executor | commands | {"coordination_failure"}
+
+
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_tax_01_each_of_them_is_known(category: str) -> None:
     assert unclassified(("no greeting",), (named("No greeting.", category),)) == ()

@@ -89,6 +89,54 @@ def test_after_one_repair_there_is_no_answer(engine: Engine) -> None:
     assert len(agent.calls) == 2
 
 
+def test_bud_02_an_answer_over_its_budget_is_cut_to_its_json_and_told(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    wordy = Reply(outcome="ok", answer='{"pass": true}', text="talk\n" * 31 + '{"pass": true}', lines=400)
+
+    assert engine.agents(Told((wordy,))).ask(REVIEW).value.passed
+    (heard,) = answers(engine)
+    assert (heard.answer, heard.text) == ('{"pass": true}', "")
+    assert heard.issues == ("Agent mini_verify exceeded budget (400 > 30 lines). Truncating to JSON/SUMMARY only.",)
+
+
+def test_bud_02_of_a_long_answer_without_json_the_last_lines_are_read(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    prose = Reply(outcome="bad_output", text="\n".join(f"line {n}" for n in range(60)), lines=60)
+
+    with pytest.raises(NoAnswer):
+        engine.agents(Told((prose,))).ask(REVIEW)
+
+    assert [heard.text.splitlines()[0] for heard in answers(engine)] == ["line 55", "line 55"]
+
+
+def test_bud_02_what_a_breakdown_printed_is_no_answer_and_has_no_budget(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    broken = Reply(outcome="crashed", text="frame\n" * 90 + "oh", lines=90)
+
+    with pytest.raises(NoAnswer) as silence:
+        engine.agents(Told((broken,))).ask(REVIEW)
+
+    assert silence.value.detail == "frame\nframe\nframe\nframe\noh"
+    assert (answers(engine)[0].text, answers(engine)[0].issues) == (broken.text, ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['{"context_exhausted": true}', '{"issues_detected": ["context_exhaustion: half of it is missing"]}'],
+    ids=["as a field", "as an issue"],
+)
+def test_ctxe_01_work_its_agent_had_to_leave_off_is_kept_aside_and_is_no_answer(engine: Engine, said: str) -> None:
+    engine.begin("execute")
+    agent = Told((Reply(outcome="ok", answer=said),), {"half.txt": "half\n"})
+
+    with pytest.raises(NoAnswer, match="context_exhausted"):
+        engine.agents(agent).work(WORK, MESSAGE, engine.bench.base)
+
+    assert len(agent.calls) == 1
+    refs = git(engine.bench.root / ".autopilot/repo.git", "for-each-ref", "--format=%(refname)")
+    assert "refs/autopilot/interrupted/" in refs
+
+
 def capitals(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
     shouted = answer["task_id"].isupper()
     return (Objection(reminder="Do not shout.", issue=f"shouted {answer['task_id']}"),) if shouted else ()
@@ -268,6 +316,7 @@ def test_the_newest_answer_to_a_call_counts() -> None:
 
 
 def test_reviewers_are_asked_of_the_reviewing_agent(engine: Engine) -> None:
+    """VRFY-06v, DBG-01."""
     worker, other = Told(), Told()
     hands = engine.hands(worker, other)
 

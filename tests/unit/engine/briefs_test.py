@@ -9,6 +9,7 @@ from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.briefs import brief_for, counted, existing_plan, unmet
+from autopilot.engine.confidence import feedback
 from autopilot.engine.orchestrate import Spawn
 from support.engine import Engine, Told, make_engine
 from support.project import plan_text
@@ -62,10 +63,16 @@ def test_a_first_pass_starts_from_the_line(engine: Engine) -> None:
     assert (made.plan, made.feedback, made.earlier) == (None, (), {})
 
 
+def test_pgat_08_without_a_set_threshold_it_is_nine(engine: Engine) -> None:
+    made = brief_for(Spawn(phase("1"), 0, "tip"), run_of(), (), engine.hands(Told()))
+
+    assert made.pass_threshold == 9.0
+
+
 def test_a_remediation_gets_the_plan_in_force_and_what_to_mend(engine: Engine) -> None:
     made = brief_for(Spawn(phase("1"), 1, "c1"), run_of(), (whole(),), engine.hands(Told()))
 
-    assert (made.number, made.cycle, made.plan, made.feedback) == (1, 1, plan(), ("thin",))
+    assert (made.number, made.cycle, made.plan, made.feedback) == (1, 1, plan(), feedback(whole()))
     assert made.earlier["rate"] == 1
 
 
@@ -74,7 +81,7 @@ def test_a_remediation_after_a_failed_one_mends_what_stood_before(engine: Engine
 
     made = brief_for(Spawn(phase("1"), 2, "c1"), run_of(), (whole(), failed), engine.hands(Told()))
 
-    assert (made.number, made.feedback, made.plan) == (2, ("thin",), plan())
+    assert (made.number, made.feedback, made.plan) == (2, feedback(whole()), plan())
 
 
 def test_a_plan_of_the_user_s_is_taken_with_its_tests(engine: Engine) -> None:

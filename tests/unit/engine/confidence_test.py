@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.answers import CriterionScore, JudgeOpinion, RateOpinion
+from autopilot.domain.answers import CriterionScore, JudgeOpinion, RateOpinion, VerifyOpinion
 from autopilot.domain.events import Entry, PhaseFinished, PhaseOutcome, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.results import Judged, Rated
+from autopilot.domain.results import Judged, Lowered, Rated, Verified
 from autopilot.domain.verdict import Advance, Retry, Verdict
-from autopilot.engine.confidence import VAGUE, confidence_paper, path_items
+from autopilot.engine.confidence import VAGUE, confidence_paper, feedback, path_items
 from autopilot.engine.papers import write_confidence
 from support.papers import Shelf
 from support.records import Story, brief, started
@@ -135,3 +135,27 @@ def test_obsv_05_a_paper_that_cannot_be_written_is_an_issue_and_no_event() -> No
     note, problems = write_confidence((rated(),), run_of(), ended(), Shelf(full=True))
 
     assert (note, problems) == (None, ("confidence diagnostic could not be written: the disk is full",))
+
+
+def test_cenf_01f_feedback_names_a_file_for_each_deduction_concern_and_failure() -> None:
+    said = VerifyOpinion(passed=True, failures=("docs/letter.md says nothing of it",))
+    told = (
+        Story().planned().executed().step("verify", Verified(commit="c1", tree="t", opinion=said)).judged().rated(8.0)
+    )
+
+    assert feedback(told.record) == (
+        "letter.txt:1: as asked (+1.00, resolves the letter)",
+        "letter.txt: thin (up to +1.00, resolves a concern of the judge)",
+        "docs/letter.md: docs/letter.md says nothing of it (named by the verifier)",
+    )
+    assert feedback(Story().record) == ()
+
+
+def test_cenf_01f_a_row_that_was_brought_down_says_why() -> None:
+    low = Lowered(criterion="the letter", said=9.5, counted=6.9, because=("no file:line evidence",))
+    opinion = RateOpinion(alignment_score=9.5, scorecard=(row(score=6.9, evidence="", justification="fine"),))
+    told = Story().planned().executed().step("rate", Rated(opinion=opinion, score=6.9, lowered=(low,)))
+
+    assert feedback(told.record) == (
+        "letter.txt: fine; held at 6.9: no file:line evidence (+2.10, resolves the letter)",
+    )

@@ -87,6 +87,7 @@ def test_a_failed_phase_that_nobody_needs_does_not_stop_the_others() -> None:
 
 
 def test_failed_work_is_not_in_the_line() -> None:
+    """RBK-01."""
     run = run_of(LOOSE, *passed("1"), ended("2", FAILED))
 
     assert next_phase(run) == Spawn(LOOSE[2], 0, "landed1")

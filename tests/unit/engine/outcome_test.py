@@ -1,13 +1,16 @@
 """How a pass ended, computed from its record: what an agent claimed has no part in it."""
 
+from typing import Any
+
 import pytest
 
-from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Preflighted, Triaged
+from autopilot.domain.answers import FixClaim, JudgeOpinion, TaskOpinion, WorkClaim
+from autopilot.domain.evidence import Finding
+from autopilot.domain.results import Debugged, Executed, Fixed, Judged, MiniVerified, Preflighted, Triaged, Verified
 from autopilot.domain.scores import band
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import commits, feedback, outcome_of, rolled_back
+from autopilot.engine.outcome import commits, outcome_of, rolled_back
 from support.records import BASE, Story, brief, phase, plan, ran, task, whole, work
 
 DONE = Finish("completed", "every gate passed")
@@ -62,10 +65,20 @@ def test_only_failed_work_is_kept_aside(finish: Finish, aside: bool) -> None:
 
 
 def test_a_judge_s_rollback_is_the_recommendation_of_a_failed_pass() -> None:
+    """PGAT-05."""
     told = Story().planned().executed().verified().judged(second="rollback", verdict=Stop(because="x", rollback=True))
 
     assert outcome_of(told.record, FAILED).recommendation == "rollback"
     assert outcome_of(Story().record, FAILED).recommendation == "halt"
+
+
+@pytest.mark.parametrize("word", ["rollback", "halt"])
+def test_pgat_05_a_judge_who_condemns_before_any_comparison_is_heard(word: Any) -> None:
+    """PGAT-06."""
+    condemned = Judged(opinion=JudgeOpinion(recommendation=word, concerns=("wrong",)))
+    told = Story().planned().executed().verified().step("judge", condemned, Stop(because="x", rollback=True))
+
+    assert outcome_of(told.record, FAILED).recommendation == word
 
 
 def test_a_phase_without_a_criterion_of_the_users_is_unanchored() -> None:
@@ -105,14 +118,6 @@ def test_triage_is_told_by_its_routing() -> None:
     assert outcome_of(told.record, DONE).pipeline_steps["triage"].status == "verify_only"
 
 
-def test_feedback_is_what_raters_and_judges_missed_once_each() -> None:
-    told = Story().planned().executed().verified().judged().rated(8.0)
-
-    assert feedback(told.record) == ("the letter: as asked", "thin")
-    assert feedback(whole()) == ("thin",)
-    assert feedback(Story().record) == ()
-
-
 @pytest.mark.parametrize(
     ("score", "name"),
     [(10, "excellence"), (9.5, "excellence"), (9.4, "good"), (8, "good"), (7, "acceptable"), (6.9, "significant_gaps"),
@@ -134,3 +139,20 @@ def test_btrc_01_a_ui_phase_nobody_traced_is_told(kind: str, told: bool) -> None
 
     wanted = "Verifier did not perform behavioral traces for UI phase 1. Verification may be shallow."
     assert outcome_of(record, DONE).issues == (wanted,) * told
+
+
+def test_vrfy_12_a_verification_that_was_asked_for_again_is_told() -> None:
+    told = Story().planned().executed().verified(Retry(step="verify", because="nothing was run")).verified()
+
+    assert outcome_of(told.record, DONE).issues == ("nothing was run",)
+
+
+def test_sbox_03_what_left_its_bounds_or_is_odd_in_the_files_is_told_but_fails_nothing() -> None:
+    odd = Finding(rule="PTV-01", where="a.md:2", what="names `b.md`, which is not there", severity="warning")
+    run = ran("SC-1", command="curl https://example.org")
+    told = Story().planned().step("verify", Verified(commit="c1", tree="t", checks=(run,), content=(odd,)))
+
+    assert outcome_of(told.record, DONE).issues == (
+        "sandbox_violation: `curl https://example.org` reaches into the network",
+        "a.md:2: names `b.md`, which is not there",
+    )

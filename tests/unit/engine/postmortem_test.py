@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Categorised, FixClaim, JudgeOpinion, VerifyOpinion
+from autopilot.domain.evidence import Finding
 from autopilot.domain.results import Debugged, Executed, Judged, Preflighted, Unanswered, Verified
 from autopilot.domain.taxonomy import CATEGORIES
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -165,3 +166,11 @@ def test_only_a_failure_has_a_post_mortem(status: Any) -> None:
 
     assert write_postmortem(Story().record, Finish(status, ""), shelf) == ()
     assert shelf.files == {}
+
+
+@pytest.mark.parametrize(("rule", "category"), [("PTV-02", "acceptance_criteria_unmet"), ("PTV-03", "build_failure")])
+def test_obsv_03b_a_file_that_cannot_be_read_is_a_cause(rule: str, category: str) -> None:
+    broken = Finding(rule=rule, where="a.json", what="cannot be read")
+    told = Story().step("verify", Verified(commit="c", tree="t", checks=(ran(),), content=(broken,)), END)
+
+    assert postmortem_of(told.record, FAILED).root_cause.category == category

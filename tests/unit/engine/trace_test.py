@@ -1,13 +1,17 @@
 """The trace of a phase: computed from the journal, so whatever the journal holds has one."""
 
 import json
+from typing import get_args, get_type_hints
 
+import msgspec
 import pytest
 
-from autopilot.domain.results import Triaged, Unanswered
+from autopilot.domain.diagnostics import Span
+from autopilot.domain.events import StepFinished
+from autopilot.domain.results import Fixed, Triaged, Unanswered
 from autopilot.domain.verdict import Advance, Retry, Stop
-from autopilot.engine.trace import SUMMARY, spans_of, trace_of
-from support.records import DONE, Story, ran, whole
+from autopilot.engine.trace import RUNNER, SUMMARY, TRACED, spans_of, trace_files, trace_of
+from support.records import DONE, RUN, Story, ran, whole, work
 
 FIELDS = [
     "timestamp", "phase_id", "step", "action", "input_summary", "output_summary", "duration_ms", "status",
@@ -23,14 +27,24 @@ def test_obsv_01_every_line_is_a_span_with_its_fields() -> None:
 
 
 def test_obsv_01b_summaries_are_cut() -> None:
-    long = ran("SC-1", command="x" * 900, output="y" * 900)
+    wordy = ran("SC-1", command="x" * 900, output="y" * 900)
     told = Story().answer("r/1/plan/1", text="z" * 900, answer=None, outcome="crashed")
-    told.step("triage", Triaged(routing="full_pipeline", source="plan", checks=(long,)), Stop(because="w" * 900))
+    told.step("triage", Triaged(routing="full_pipeline", source="plan", checks=(wordy,)), Stop(because="w" * 900))
 
     spans = list(spans_of(told.record))
 
-    assert {max(len(s.input_summary), len(s.output_summary)) for s in spans} == {SUMMARY}
-    assert [s.status for s in spans] == ["failure", "success", "failure", "failure"]
+    long = [s for s in spans if s.input_summary != "triage 1"]
+    assert {max(len(s.input_summary), len(s.output_summary)) for s in long} == {SUMMARY}
+    assert [s.status for s in long] == ["failure", "success", "failure", "failure"]
+
+
+def test_obsv_01b_action_and_status_come_from_a_fixed_list() -> None:
+    known = get_type_hints(Span)
+
+    assert set(get_args(known["status"])) == {"success", "failure", "skipped"}
+    assert set(get_args(known["action"])) == {
+        "file_read", "file_write", "command_run", "tool_call", "agent_spawn", "decision",
+    }  # fmt: skip
 
 
 def test_obsv_01_an_agent_call_is_told_with_its_step_and_time() -> None:
@@ -63,10 +77,72 @@ def test_obsv_02c_the_end_of_a_pass_is_its_last_span() -> None:
     )  # fmt: skip
 
 
+def test_obsv_02c_the_last_span_has_the_time_of_all_steps() -> None:
+    told = whole()
+    slow = tuple(
+        msgspec.structs.replace(e, event=msgspec.structs.replace(e.event, seconds=0.25))
+        for e in told.entries
+        if isinstance(e.event, StepFinished)
+    )
+    *_, last = spans_of(msgspec.structs.replace(told, entries=slow))
+
+    assert last.duration_ms == 250 * len(slow)
+
+
 def test_obsv_02_the_passes_of_a_phase_follow_each_other() -> None:
     lines = trace_of((whole(), whole())).splitlines()
 
     assert lines[: len(lines) // 2] == lines[len(lines) // 2 :]
+
+
+def asked() -> Story:
+    """A pass whose steps were put to agents; the first task was mended once."""
+    told = Story().begin("plan").answer(f"{RUN}/1/plan/1", wrote={"d/PLAN.md": "a\nb\n"}, seconds=2.0)
+    told.planned().executed().step("fix", Fixed(work=work()), Advance(to="mini_verify")).verified().judged().rated()
+    return told.answer(f"{RUN}/1/fix/1", role="debug", task="01-01")
+
+
+@pytest.mark.parametrize("step", TRACED)
+def test_obsv_01a_a_step_that_ran_has_a_trace_of_its_own_and_another_has_none(step: str) -> None:
+    """DIR-01: the trace of a step is there when, and only when, the step ran."""
+    files = trace_files((asked().record,))
+
+    assert (f"{step}-trace.jsonl" in files) == (step != "debug")
+    lines = [json.loads(line) for line in files.get(f"{step}-trace.jsonl", "").splitlines()]
+    parts = {"execute": {"execute", "mini_verify", "fix"}, "judge": {"judge", "judge_divergence"}}
+    assert {line["step"] for line in lines} == (parts.get(step, {step}) if lines else set())
+    assert all(list(line) == FIELDS for line in lines)
+
+
+def test_obsv_01a_every_line_of_a_step_s_trace_is_in_the_whole_one() -> None:
+    files = trace_files((asked().record, asked().record))
+    whole_trace = files.pop("TRACE.jsonl").splitlines()
+
+    assert files
+    assert {line for text in files.values() for line in text.splitlines()} <= set(whole_trace)
+
+
+def test_obsv_01a_a_step_that_was_left_out_has_no_trace_of_its_own() -> None:
+    known = Triaged(routing="verify_only", source="roadmap", checks=(ran("SC-1"),))
+    told = Story().step("triage", known, Advance(to="verify", because="they hold")).verified()
+
+    assert trace_files((told.record,)).keys() == {"TRACE.jsonl", "verify-trace.jsonl"}
+
+
+def test_obsv_02a_each_step_has_a_span_of_the_phase_runner() -> None:
+    spans = [s for s in spans_of(asked().record) if s.step == RUNNER]
+
+    assert [s.input_summary for s in spans[:4]] == ["preflight 1", "triage 1", "research 1", "plan 1"]
+    assert {s.input_summary: s.action for s in spans}["plan 1"] == "agent_spawn"
+    assert spans[0].action == "decision"
+
+
+def test_obsv_01b_a_planning_file_an_agent_wrote_is_a_span() -> None:
+    span = next(s for s in spans_of(asked().record) if s.action == "file_write")
+
+    assert (span.step, span.input_summary, span.output_summary, span.status) == (
+        "plan", "d/PLAN.md", "2 lines", "success",
+    )  # fmt: skip
 
 
 QUIET = Unanswered(role="plan", outcome="timeout", detail="")

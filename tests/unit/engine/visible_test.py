@@ -3,6 +3,7 @@
 import pytest
 
 from autopilot.domain.agent import ROLES, Role
+from autopilot.engine.trace import TRACED
 from autopilot.engine.visible import LEARNINGS, REPORTS, visible, writable
 from autopilot.pipeline import artifacts
 from support.records import CLAIMED, DIR, OPINED, PLANNED, Story, brief, plan, whole
@@ -40,6 +41,7 @@ def test_the_record_of_this_table_has_every_artifact() -> None:
 
 @pytest.mark.parametrize("role", ASKED)
 def test_a_role_sees_these_files_and_no_others(role: Role) -> None:
+    """VRFY-01, JUDG-04, RATE-01."""
     shown = visible(role, whole(), SNAPSHOT)
 
     assert {path.rpartition("/")[2] for path in shown} == SEES[role]
@@ -48,6 +50,7 @@ def test_a_role_sees_these_files_and_no_others(role: Role) -> None:
 
 @pytest.mark.parametrize("role", ["mini_verify", "verify", "judge", "rate"])
 def test_a_blind_reviewer_finds_nobody_s_words(role: Role) -> None:
+    """VRFY-01, JUDG-01."""
     said = "\n".join(visible(role, whole(), SNAPSHOT).values())
 
     assert OPINED not in said
@@ -56,6 +59,7 @@ def test_a_blind_reviewer_finds_nobody_s_words(role: Role) -> None:
 
 
 def test_the_second_judge_call_sees_this_phase_s_reports_and_not_older_ones() -> None:
+    """JUDG-04."""
     shown = visible("judge_divergence", whole(), SNAPSHOT)
 
     assert "of last year" not in shown[f"{DIR}/VERIFICATION.md"]
@@ -63,6 +67,7 @@ def test_the_second_judge_call_sees_this_phase_s_reports_and_not_older_ones() ->
 
 
 def test_the_rater_sees_nothing_at_all() -> None:
+    """RATE-01."""
     assert visible("rate", whole(), SNAPSHOT) == {}
 
 
@@ -76,6 +81,11 @@ def test_every_report_is_withheld_under_any_number() -> None:
     snapshot = {f".planning/phases/02-x/{prefix}{name}": "x" for name in REPORTS for prefix in ("", "02-", "02-01-")}
 
     assert visible("verify", whole(), snapshot).keys() == visible("verify", whole(), {}).keys()
+
+
+@pytest.mark.parametrize("name", ["SUMMARY-R1.md", "EXECUTION-LOG-H1.md", *(f"{step}-trace.jsonl" for step in TRACED)])
+def test_papers_of_other_passes_and_traces_of_steps_are_withheld(name: str) -> None:
+    assert f"{DIR}/{name}" not in visible("judge_divergence", whole(), {f"{DIR}/{name}": OPINED})
 
 
 @pytest.mark.parametrize(

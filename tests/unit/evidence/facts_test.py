@@ -29,6 +29,10 @@ class Counting:
     def tier(self) -> str:
         return "none"
 
+    @property
+    def label(self) -> str:
+        return "none (unsandboxed)"
+
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         self.ran.append((command, timeout_s))
         return PlainProcess(ChildProcesses(), look(ENV)).run(command, folder, timeout_s)
@@ -47,7 +51,7 @@ def test_a_fact_says_what_was_run_on_which_tree(bench: Bench) -> None:
     (run,) = facts_of(bench, Counting()).check(bench.base, [LOOK], {})
 
     assert (run.check, run.command, run.exit_code, run.passed, run.output) == ("c1", "cat a.txt", 0, True, "a\n")
-    assert (run.tree, run.sandbox) == (bench.workspace.tree(bench.base), "none")
+    assert (run.tree, run.sandbox) == (bench.workspace.tree(bench.base), "none (unsandboxed)")
     assert run.what == LOOK.text
 
 
@@ -106,6 +110,7 @@ def test_what_is_no_command_never_reaches_a_shell(bench: Bench, spoken: Criterio
 
 @pytest.mark.parametrize("number", [0, 137])
 def test_a_command_cut_off_is_never_a_pass(bench: Bench, number: int) -> None:
+    """SBOX-01."""
     endless = criterion("c", f"echo EXIT:{number}; sleep 20", expect=Expectation(number=number))
 
     (run,) = facts_of(bench, Counting(), command_seconds=1).check(bench.base, [endless], {})
@@ -154,3 +159,13 @@ def test_what_is_kept_of_the_output_holds_no_secret_and_its_hash_is_of_all_of_it
 
     assert run.output.endswith("x [redacted:github]\n")
     assert run.output_sha256 == hashlib.sha256(printed.encode() + b"\0").hexdigest()
+
+
+def test_ptv_02_only_what_the_change_itself_broke_blocks(bench: Bench) -> None:
+    before = bench.seal({"old.json": "{", "gone.json": "{"})
+    after = bench.seal({"old.json": "{,", "new.json": "{", "gone.json": None}, "s2", before)
+    change = bench.workspace.change(before, after)
+
+    found = facts_of(bench, Counting()).content(change, "data", frozenset())
+
+    assert {(f.where, f.severity) for f in found} == {("old.json", "warning"), ("new.json", "blocker")}

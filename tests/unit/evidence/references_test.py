@@ -1,4 +1,4 @@
-"""Who mentions a new file: the search behind the wire check (WIRE-01, WIRE-02)."""
+"""Who mentions a file: the search behind the wire check (WIRE-01, WIRE-02) and behind what to read first (EXEC-06)."""
 
 from pathlib import Path
 
@@ -53,3 +53,51 @@ def test_the_search_is_made_on_the_commit_and_not_on_the_user_s_files(tmp_path: 
 
     facts = engine.hands(Told()).facts
     assert facts.unreferenced(commit, ["src/letter.py", "src/wired.py"]) == ("src/letter.py",)
+
+
+CODE = {
+    "src/letter.py": "class Letter: ...\n",
+    "src/stamp.py": "VALUE = 1\n",
+    "src/post.py": "from src.letter import Letter\nfrom src.stamp import VALUE\n",
+    "src/box.py": "import src.letter\n",
+    "src/aside.py": "pass\n",
+    "far/away.py": "pass\n",
+    "README.md": "letter\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("paths", "found"),
+    [
+        (["src/stamp.py", "./src/letter.py"], ("src/stamp.py", "src/letter.py", "src/post.py", "src/box.py")),
+        (["src/new.py"], ("src/aside.py", "src/box.py", "src/letter.py")),
+        (["README.md"], ("README.md",)),
+        (["nowhere/new.py"], ()),
+        (["."], ()),
+        ([], ()),
+    ],
+    ids=["who uses most comes first", "beside a new file", "prose that is named", "no such folder", "no file", "none"],
+)
+def test_exec_06_what_to_read_first(tmp_path: Path, paths: list[str], found: tuple[str, ...]) -> None:
+    write(tmp_path, CODE)
+
+    assert references.related(str(tmp_path), paths) == found
+
+
+def test_exec_06_at_most_five_files_are_to_be_read_and_names_no_prompt_can_hold_are_left_out(tmp_path: Path) -> None:
+    users = {f"src/user{n}.py": "import letter\n" for n in range(9)}
+    write(tmp_path, {"src/letter.py": "x\n", "src/a\nb.py": "import letter\n", **users})
+
+    found = references.related(str(tmp_path), ["src/letter.py"])
+
+    assert len(found) == references.MOST_RELATED
+    assert all(path.isprintable() for path in found)
+
+
+def test_exec_06_a_fact_maker_looks_into_the_commit_and_not_into_the_checkout(tmp_path: Path) -> None:
+    engine = make_engine(tmp_path)
+    write(engine.bench.root, {"later.py": "README\n"})
+
+    found = engine.hands(Told()).facts.related(engine.bench.base, ["README.md"])
+
+    assert "later.py" not in found

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
-from autopilot.domain.deferral import justification, person_only, specific
+from autopilot.domain.deferral import NO_REASON, REJECTED, justification, person_only, specific
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry
@@ -65,10 +65,18 @@ def test_hum_03_an_unsure_verifier_with_a_specific_reason_leaves_it_to_a_person(
     ids=["no evidence", "generic", "nothing attempted", "no reason"],
 )
 def test_stat_03_an_unsure_verifier_without_a_reason_is_asked_once_more(evidence: tuple[Deferral, ...]) -> None:
+    """HUM-01."""
     seen = opinion(3, *evidence)
 
     assert isinstance(after_rate.GATE.decide(mixed(seen).record), Retry)
     assert isinstance(after_rate.GATE.decide(mixed(seen, times=2).record), AskHuman)
+
+
+def test_stat_03_a_deferral_just_to_look_is_rejected_in_so_many_words() -> None:
+    looked, silent = (after_rate.GATE.decide(mixed(opinion(3, *given)).record) for given in ((LOOKS,), ()))
+
+    assert looked == Retry(step="verify", because=f"{REJECTED} {NO_REASON}")
+    assert silent == Retry(step="verify", because=NO_REASON)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from support.records import BASE, Story, brief, criterion, plan, ran, task, whol
 
 
 def test_a_whole_pass_of_good_work_goes_through_every_gate() -> None:
+    """PGAT-01."""
     record = whole()
 
     assert after_rate.GATE.decide(record) == Advance()

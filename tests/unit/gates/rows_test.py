@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import CriterionResult, JudgeOpinion, PlanIssue, PlanOpinion, TaskOpinion, VerifyOpinion
+from autopilot.domain.deferral import NO_REASON
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
@@ -15,7 +16,7 @@ from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
-from autopilot.gates.after_rate import NO_REASON, RateFacts, RateOpinions
+from autopilot.gates.after_rate import RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
@@ -246,6 +247,7 @@ def test_no_table_has_two_rows_of_one_name(gate: AnyGate) -> None:
     ids=["says no", "is not confident", "names a blocker all the same", "was not asked"],
 )
 def test_a_plan_is_accepted_only_by_a_checker_without_reserve(opinions: PlanCheckOpinions) -> None:
+    """PCHK-12."""
     assert isinstance(GATES["after_plan_check"].judge(plan_check(), opinions, SILENCE), Retry)
 
 

@@ -9,12 +9,14 @@ from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
 from autopilot.engine.outcome import outcome_of
 from autopilot.gates import after_task
+from autopilot.pipeline import artifacts
 from autopilot.steps.execute import message
 from support.records import DONE, Story, brief, plan, ran, task, work
 
 
 @pytest.mark.parametrize("gate", ["compile", "lint", "test", "build"])
 def test_exec_01_work_that_breaks_a_gate_does_not_count(gate: str) -> None:
+    """EXEC-S1: the build is one of them, for every type of phase."""
     tried = work(gates_before=(ran(gate),), gates_after=(ran(gate, passed=False, command="make"),))
     record = Story().planned().step("execute", Executed(work=tried), commit="c1").record
 
@@ -26,6 +28,15 @@ def test_exec_02_a_task_whose_test_fails_is_not_complete() -> None:
     record = Story().planned().step("execute", Executed(work=work(passed=False), claim=claim), commit="c1").record
 
     assert isinstance(after_task.GATE.decide(record), Retry)
+
+
+def test_exec_02_a_task_without_a_test_file_is_told_and_counts() -> None:
+    bare = msgspec.structs.replace(plan(), tests=())
+    told = Story().planned(bare).step("execute", Executed(work=work()), commit="c1")
+
+    assert after_task.GATE.decide(told.record) == Advance(to="mini_verify")
+    report = artifacts(told.verified().record)["VERIFICATION.md"]
+    assert "No test specifications found. Falling back to grep-based verification only." in report
 
 
 @pytest.mark.parametrize(("cycle", "kind"), [(0, "feat"), (1, "fix")], ids=["first pass", "remediation"])

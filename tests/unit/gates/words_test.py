@@ -60,6 +60,7 @@ def is_lifted(words: Verdict, silence: Verdict) -> bool:
 @settings(max_examples=40)
 @given(data=st.data())
 def test_no_claim_gets_more_than_silence_would(gate: AnyGate, data: st.DataObject) -> None:
+    """VRFY-06v: nobody's word about its own work counts for it."""
     facts, opinions, claims = (data.draw(kind) for kind in kinds(gate))
 
     assert not is_lifted(gate.judge(facts, opinions, claims), gate.judge(facts, opinions, gate.kinds[2]()))

@@ -15,6 +15,7 @@ from autopilot.planning.criteria import criterion, fill
     ],
 )  # fmt: skip
 def test_a_command_is_what_verified_by_introduces(text: str) -> None:
+    """PLAN-04."""
     assert criterion(text, "SC-1", "roadmap", 4).command == "make x"
 
 

@@ -67,10 +67,19 @@ def test_a_good_plan_has_no_problems() -> None:
     ],
 )
 def test_each_flaw_is_found(task: Task, rule: str, severity: str) -> None:
+    """PCHK-02..05, PCHK-07, PCHK-08."""
     assert (rule, severity) in Rules((task,)).found()
 
 
+@pytest.mark.parametrize(("count", "told"), [(5, False), (6, True)], ids=["five", "six"])
+def test_pchk_10_more_than_five_tasks_are_remarked_on(count: int, told: bool) -> None:
+    tasks = tuple(changed(id=f"03-0{n}") for n in range(1, count + 1))
+
+    assert (("PCHK-10", "info") in Rules(tasks).found()) == told
+
+
 def test_interactive_code_needs_a_behavioural_criterion() -> None:
+    """PCHK-06."""
     looks = Criterion(id="1", text="x", command="grep -q a src/A.tsx")
     task = changed(files=("src/A.tsx",), criteria=(looks,))
 
@@ -78,6 +87,7 @@ def test_interactive_code_needs_a_behavioural_criterion() -> None:
 
 
 def test_duplicate_ids_and_cycles_are_found() -> None:
+    """PCHK-03."""
     two = (changed(depends_on=("03-02",)), changed(id="03-02", depends_on=("03-01",)), changed(id="03-02"))
     texts = [f.what for f in problems(Plan(text="", tasks=two), PHASE, ())]
 
@@ -87,6 +97,7 @@ def test_duplicate_ids_and_cycles_are_found() -> None:
 
 @pytest.mark.parametrize(("served", "covered"), [(("REQ-01",), True), (("REQ-011",), False), ((), False)])
 def test_each_requirement_needs_a_task(served: tuple[str, ...], covered: bool) -> None:
+    """PCHK-01."""
     assert (("PCHK-01", "blocker") not in Rules((changed(requirements=served),), ("REQ-01",)).found()) == covered
 
 
@@ -130,6 +141,7 @@ def test_words_of_a_test_run_prove_nothing(command: str) -> None:
     ],
 )
 def test_a_check_that_cannot_fail_is_no_check(command: str) -> None:
+    """PCHK-04."""
     assert cannot_fail(Criterion(id="1", text="x", command=command))
 
 

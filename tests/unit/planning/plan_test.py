@@ -82,6 +82,7 @@ def read(text: str) -> Plan:
 
 
 def test_the_autopilot_form_is_read_in_full() -> None:
+    """PLAN-02, PLAN-06."""
     first, second = read(AUTOPILOT).tasks
 
     assert (first.id, first.title, first.type, first.complexity, first.wave) == (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.sandbox.toolchain import Toolchain, look
+from autopilot.sandbox.toolchain import Toolchain, look, private_places
 
 
 def folder(base: Path, *names: str) -> Path:
@@ -80,3 +80,21 @@ def test_rust_is_told_where_its_toolchains_are(home: Path) -> None:
 
     assert tools.folders == (str(home / ".cargo/bin"), str(home / ".rustup"))
     assert tools.environment("/x", "/h", "/t")["RUSTUP_HOME"] == str(home / ".rustup")
+
+
+def test_what_only_we_may_read_is_found_and_never_through_a_link(tmp_path: Path) -> None:
+    for name, mode in (
+        ("open", 0o644),
+        ("key", 0o600),
+        ("group", 0o640),
+        ("folder/inner", 0o600),
+        ("closed/any", 0o644),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "closed").chmod(0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "key")
+
+    found = [str(Path(place).relative_to(tmp_path)) for place in private_places(str(tmp_path))]
+    assert found == ["closed", "folder/inner", "group", "key"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Categorised, CriterionScore, RateOpinion, ResearchClaim, Trace, VerifyOpinion
-from autopilot.domain.results import Executed, PlanChecked, Planned, Rated, Researched, Verified
+from autopilot.domain.results import Executed, Lowered, PlanChecked, Planned, Rated, Researched, Triaged, Verified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.pipeline import artifacts
 from autopilot.steps import test_specs
@@ -18,10 +18,31 @@ def test_a_record_without_steps_has_no_artifacts() -> None:
 
 
 def test_a_whole_pass_leaves_every_artifact() -> None:
+    """VRFY-09, DIR-01, with the traces of `trace_test`; CONTEXT.md is a discussion's, HANDOFF.md an exhausted pass's."""
     assert artifacts(whole()).keys() == {
         "TRIAGE.json", "RESEARCH.md", "PLAN.md", "tests/task-01-01.sh", "EXECUTION-LOG.md", "VERIFICATION.md",
         "JUDGE-REPORT.md", "SCORECARD.md", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
+        "SUMMARY.md",
     }  # fmt: skip
+
+
+def test_dir_01_a_summary_tells_what_passed_and_is_written_by_no_other_pass() -> None:
+    text = artifacts(whole())["SUMMARY.md"]
+
+    assert "- **Alignment Score:** 9.4/10\n- **Checks:** 1/1 commands passed\n- **Commit SHA:** c1\n" in text
+    assert "| 01-01 | title of 01-01 | COMPLETED | c1 | letter.txt |" in text
+    assert CLAIMED not in text
+    assert "SUMMARY.md" not in artifacts(Story().planned().executed().verified().judged().record)
+    low = Story().planned().executed().verified().judged().rated(6.0, Retry(step="research", because="low"))
+    assert "SUMMARY.md" not in artifacts(low.record)
+
+
+def test_dir_01_a_remediation_and_work_that_was_there_have_summaries_too() -> None:
+    mended = Story(brief(cycle=1, plan=plan())).executed("1-R1").verified().judged().rated()
+    there = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=(ran("SC-1"),)))
+
+    assert "| 1-R1 | remediation 1 | COMPLETED | c1 | letter.txt |" in artifacts(mended.record)["SUMMARY-R1.md"]
+    assert "none: the work was there" in artifacts(there.verified().judged().rated().record)["SUMMARY.md"]
 
 
 def test_triage_is_told_as_json() -> None:
@@ -55,6 +76,7 @@ def test_a_remediation_keeps_a_log_of_its_own() -> None:
 
 
 def test_a_verification_that_failed_does_not_say_passed() -> None:
+    """VRFY-09."""
     good = artifacts(whole())["VERIFICATION.md"]
     bad = artifacts(Story().planned().executed().verified(passed=False).record)["VERIFICATION.md"]
 
@@ -65,6 +87,7 @@ def test_a_verification_that_failed_does_not_say_passed() -> None:
 
 
 def test_the_judge_s_own_evidence_stands_before_the_comparison() -> None:
+    """JUDG-04."""
     report = artifacts(whole())["JUDGE-REPORT.md"]
 
     assert report.index("## Independent Evidence") < report.index("## Divergence Analysis")
@@ -80,6 +103,7 @@ def test_a_scorecard_keeps_its_table_whatever_is_written_in_it() -> None:
 
 
 def test_research_that_wrote_a_file_is_that_file() -> None:
+    """RSCH-02."""
     wrote = Researched(claim=ResearchClaim(risks=("rain",)), text="# found\n")
     spoke = Researched(claim=ResearchClaim(risks=("rain",)))
 
@@ -137,6 +161,7 @@ def test_btrc_01_traces_are_told_where_there_is_something_to_touch(kind: str, to
 
 
 def test_every_failure_is_told_with_its_category() -> None:
+    """VRFY-05b."""
     gates = (ran("compile", passed=False), ran("lint", passed=False), ran("test", passed=False, exit_code=None))
     named = (Categorised(failure="no date", category="scope_creep"),)
     opinion = VerifyOpinion(passed=False, failures=("no date", "no greeting"), failure_categories=named)
@@ -165,3 +190,22 @@ def test_every_report_has_a_twin_with_the_typed_values(name: str) -> None:
 
     kinds = {"VERIFICATION": "Verified", "JUDGE-REPORT": "Judged", "SCORECARD": "Rated"}
     assert (told["phase_id"], told["result"]["kind"]) == ("1", kinds[name])
+
+
+def test_sbox_02_a_scorecard_shows_our_execution_before_a_search_and_before_words() -> None:
+    row = CriterionScore(criterion="text of SC-1", score=9.0, evidence="a.js:1", command_output="2 matches")
+    story = Story()
+    verified(story, checks=(ran("SC-1", command="grep -q x a.js"), ran("SC-1", command="node a.js", output="hello")))
+    opinion = RateOpinion(alignment_score=9.0, scorecard=(row,))
+    card = artifacts(story.step("rate", Rated(opinion=opinion, score=9.0)).record)["SCORECARD.md"]
+
+    assert "| text of SC-1 | 9.0 | a.js:1 | PASS hello |  |" in card
+
+
+def test_rate_05_a_deduction_names_the_cap_it_comes_from() -> None:
+    row = CriterionScore(criterion="a", score=4.9, justification="nearly")
+    low = Lowered(criterion="a", said=9.5, counted=4.9, because=("a trace contradicts it",))
+    opinion = RateOpinion(alignment_score=9.5, scorecard=(row,))
+    record = Story().step("rate", Rated(opinion=opinion, score=4.9, lowered=(low,))).record
+
+    assert "- a: -5.1 -- nearly; held at 4.9: a trace contradicts it\n" in artifacts(record)["SCORECARD.md"]

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.answers import JudgeOpinion, RateOpinion, VerifyOpinion
-from autopilot.steps.contamination import SAFE, WATCHES, hits, objections
+from autopilot.pipeline import contaminations
+from autopilot.steps.contamination import SAFE, WATCHES, PaperHit, hits, in_papers, objections
+from support.records import whole
 
 
 def shaped(field: str, text: str) -> dict[str, Any]:
@@ -81,3 +83,25 @@ def test_every_watched_field_is_one_the_role_answers_with(role: str, kind: type)
 def test_no_shape_of_an_answer_breaks_the_search(value: Any) -> None:
     for role, watch in WATCHES.items():
         hits(role, {field.partition(".")[0].removesuffix("[]"): value for field in watch.fields})
+
+
+PAPER = "# Judge Report\n\nAs I see it.\nFine, as the verifier says; verifier noted it.\n## Divergence Analysis\nverifier found that\n"
+
+
+def test_vrfy_06_a_report_is_searched_line_by_line_up_to_the_comparison() -> None:
+    found = in_papers({"JUDGE-REPORT.md": PAPER, "PLAN.md": "executor reported"})
+
+    assert {(hit.pattern, hit.line) for hit in found} == {("as the verifier", 4), ("verifier noted", 4)}
+
+
+@pytest.mark.parametrize(
+    ("file", "phrase"),
+    [("VERIFICATION.md", "executor reported"), ("JUDGE-REPORT.md", "verifier passed"), ("SCORECARD.md", "judge noted")],
+)
+def test_vrfy_06_each_report_has_its_own_phrases_and_each_is_told_once(file: str, phrase: str) -> None:
+    assert in_papers({file: f"x\n{phrase} it\n{phrase} again\n"}) == (PaperHit(file, phrase, 2),)
+    assert in_papers({file: f"the verifier step, judge step: {phrase}"}) == ()
+
+
+def test_vrfy_06_the_reports_of_an_honest_pass_warn_of_nothing() -> None:
+    assert contaminations(whole()) == ()

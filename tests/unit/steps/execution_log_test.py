@@ -152,6 +152,14 @@ def test_exec_r1_a_claim_that_agrees_with_the_facts_is_no_finding() -> None:
     assert claim_differences(told.record, "01-01") == ()
 
 
+@pytest.mark.parametrize("written", ['{"commit_shas": null}', '{"commit_shas": [null]}'])
+def test_exec_s1_an_executor_may_answer_null_for_its_commit(written: str) -> None:
+    claim = msgspec.json.decode(written, type=WorkClaim)
+    told = Story().planned().step("execute", Executed(work=work(), claim=claim), Advance(to="mini_verify"), "c1")
+
+    assert claim_differences(told.record, "01-01") == ()
+
+
 def test_a_fix_that_is_none_is_logged_as_a_difference() -> None:
     told = Story().planned().step("execute", Executed(work=work(passed=False)), Retry(step="fix", because="x"), "c1")
     told.step("fix", Fixed(work=work(commit="c2", passed=False), claim=FixClaim(fixed=True)), GAVE_UP)

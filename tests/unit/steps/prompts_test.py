@@ -10,7 +10,7 @@ from autopilot.domain.answers import FixClaim, PlanClaim, ResearchClaim, VerifyO
 from autopilot.domain.evidence import Claim
 from autopilot.domain.phase import Expectation
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed, Triaged, Verified
+from autopilot.domain.results import Executed, Primed, Triaged, Verified
 from autopilot.domain.verdict import Retry
 from autopilot.steps import (
     debug,
@@ -48,11 +48,17 @@ from support.records import (
 )
 from support.strategies import edge_values
 
+PRIMED = Primed(
+    files=tuple(f"src/some/folder/module_{n}.py" for n in range(5)),
+    baseline="FAIL (12 errors)",
+    learnings="3 known from earlier failures",
+)
 PROMPTS: dict[str, Callable[[PhaseRecord], str]] = {
     "research": research.prompt,
     "plan": plan.prompt,
     "plan_check": plan_check.prompt,
-    "execute": lambda record: execute.prompt(record, task()),
+    "execute": lambda record: execute.prompt(record, task(), PRIMED),
+    "execute_batch": lambda record: execute.batch_prompt(record, PRIMED),
     "fix": lambda record: fix.prompt(record, task()),
     "mini_verify": lambda record: mini_verify.prompt(record, task()),
     "debug": debug.prompt,
@@ -79,6 +85,7 @@ def test_a_prompt_is_filled_in_and_says_how_to_answer(name: str) -> None:
 
 @pytest.mark.parametrize("name", BLIND)
 def test_a_blind_reviewer_is_told_nothing_anybody_said(name: str) -> None:
+    """VRFY-01, JUDG-01, RATE-01."""
     text = PROMPTS[name](whole())
 
     assert CLAIMED not in text
@@ -90,6 +97,7 @@ def test_a_blind_reviewer_is_told_nothing_anybody_said(name: str) -> None:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_no_claim_changes_a_letter_of_what_a_reviewer_is_told(name: str, data: st.DataObject) -> None:
+    """VRFY-01, JUDG-01."""
     claims = {kind: data.draw(edge_values(kind)) for kind in CLAIM_KINDS}
 
     assert PROMPTS[name](retold(whole(), claims)) == PROMPTS[name](whole())
@@ -99,6 +107,7 @@ def test_no_claim_changes_a_letter_of_what_a_reviewer_is_told(name: str, data: s
 @settings(max_examples=20)
 @given(opinion=edge_values(VerifyOpinion))
 def test_no_opinion_of_the_verifier_reaches_judge_or_rater(name: str, opinion: VerifyOpinion) -> None:
+    """JUDG-01, RATE-01."""
     told = Story().planned().executed()
     told.step("verify", Verified(commit="c1", tree="t", checks=(ran("SC-1"),), opinion=opinion))
 
@@ -106,6 +115,7 @@ def test_no_opinion_of_the_verifier_reaches_judge_or_rater(name: str, opinion: V
 
 
 def test_the_rater_is_told_neither_plan_nor_goal_nor_where_they_are() -> None:
+    """RATE-01."""
     text = PROMPTS["rate"](whole())
 
     assert PLANNED not in text
@@ -153,8 +163,8 @@ def test_a_fixer_is_shown_what_failed_and_not_what_was_claimed() -> None:
 def test_a_verifier_is_warned_when_the_work_was_there_before() -> None:
     there = Story().step("triage", Triaged(routing="verify_only", source="roadmap", checks=(ran("SC-1"),)))
 
-    assert "already held before this run" in PROMPTS["verify"](there.record)
-    assert "already held before this run" not in PROMPTS["verify"](whole())
+    assert "held before this run" in PROMPTS["verify"](there.record)
+    assert "held before this run" not in PROMPTS["verify"](whole())
 
 
 def test_pvrf_01b_an_executor_is_told_what_the_tasks_before_left() -> None:

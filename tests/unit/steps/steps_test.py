@@ -31,6 +31,7 @@ def wanting(count: int) -> Any:
 def test_more_than_four_fifths_of_the_criteria_must_hold_to_skip_the_work(
     count: int, holding: int, routing: str
 ) -> None:
+    """TRGE-03."""
     record = Story(brief(phase=wanting(count))).record
 
     seen = triage.run(record, tools(facts=SaidFacts(frozenset(f"c{n}" for n in range(holding)))))
@@ -39,12 +40,14 @@ def test_more_than_four_fifths_of_the_criteria_must_hold_to_skip_the_work(
 
 
 def test_triage_of_nothing_goes_the_whole_way() -> None:
+    """TRGE-02."""
     seen = triage.run(Story(brief(phase=wanting(0))).record, tools())
 
     assert (seen.routing, seen.source, seen.pass_ratio) == ("full_pipeline", "none", 0.0)
 
 
 def test_triage_by_the_user_s_plan_runs_its_frozen_tests() -> None:
+    """TRGE-02."""
     facts = SaidFacts(frozenset({DONE}))
     given = made_plan(existed_before=True)
 
@@ -78,6 +81,7 @@ def test_a_remediation_is_never_skipped() -> None:
 def test_preflight_stops_what_must_not_start(
     workspace: SaidWorkspace, unmet: tuple[str, ...], issue: str | None
 ) -> None:
+    """PREF-01..03, PREF-07."""
     seen = preflight.run(Story(brief(unmet=unmet)).record, tools(workspace=workspace))
 
     assert seen.issues == ((issue,) if issue else ())
@@ -85,7 +89,7 @@ def test_preflight_stops_what_must_not_start(
     assert bool(seen.warnings) == bool(workspace.changed)
 
 
-def test_preflight_tells_of_debugging_left_open() -> None:
+def test_pref_04_preflight_tells_of_debugging_left_open() -> None:
     files = {".planning/debug/a.md": "", ".planning/debug/resolved/b.md": "", ".planning/x.md": ""}
     seen = preflight.run(Story().record, tools(workspace=SaidWorkspace(files=files)))
 
@@ -168,6 +172,7 @@ def test_a_verifier_is_asked_only_when_the_facts_hold(
     ids=["ran nothing", "scored nothing"],
 )  # fmt: skip
 def test_a_rating_without_work_behind_it_is_none(opinion: RateOpinion) -> None:
+    """RATE-03."""
     with pytest.raises(NoAnswer, match="commands_run and a scorecard"):
         rate.run(whole(), tools(agents=SaidAgents({"rate": opinion})))
 
@@ -185,6 +190,7 @@ def test_facts_of_a_task_are_made_before_and_after_with_the_frozen_tests() -> No
 
 
 def test_messages_name_phase_and_task() -> None:
+    """EXEC-03, DBG-02."""
     agents = SaidAgents({"execute": WorkClaim(), "debug": FixClaim()})
     said = tools(agents=agents)
     told = Story().planned()

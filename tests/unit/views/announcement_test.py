@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from autopilot.domain.events import Event, PhaseLanded, RunFinished
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.views.handover import handover
 from autopilot.views.plain import PlainView
 from unit.views.samples import RUN, run_started, tell
 
@@ -55,6 +56,28 @@ def test_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_blocks() -
         "To retry the failed phase: autopilot 1",
         "To retry it and go on with what depends on it: autopilot resume",
     ]
+
+
+DRY = PhaseEnd(status="failed", reason="context_exhaustion: partial progress saved to HANDOFF.md")
+
+
+def test_ctxe_01x_after_a_phase_that_ran_out_of_context_resume_is_the_way_on() -> None:
+    end = RunEnd(run=RUN, exit=10, reason="failed: 2", phases={"1": DONE, "2": DRY, "3": WAITING})
+
+    assert announced(end, run_started())[-2:] == [
+        "Context getting full. 1 phases completed so far. To continue, run:",
+        "  autopilot resume",
+    ]
+
+
+def test_ctx_04_the_run_s_handoff_names_scores_and_what_is_left() -> None:
+    """CTX-06: a phase is a line."""
+    end = RunEnd(run=RUN, exit=10, reason="failed: 2", phases={"1": DONE, "2": DRY, "3": WAITING})
+
+    text = handover(end)
+
+    assert "- Phase 1: completed (9.4/10)\n- Phase 2: failed\n- Phase 3: not_started\n" in text
+    assert "- **Next phase:** 2\n- **Remaining phases:** 2 3\n" in text
 
 
 def test_phases_outside_the_run_remain() -> None:

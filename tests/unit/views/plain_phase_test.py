@@ -12,6 +12,7 @@ from autopilot.domain.answers import (
     ResearchClaim,
     VerifyOpinion,
 )
+from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Event, PhaseStarted
 from autopilot.domain.evidence import Usage
 from autopilot.domain.results import (
@@ -74,6 +75,7 @@ def exhausted() -> Verdict:
 
 
 def test_every_heading_has_its_number_and_its_last_word() -> None:
+    """PIPE-01, TRGE-02, PVRF-01d, PGAT-01."""
     compared = Compared(opinion=DivergenceOpinion(recommendation="proceed"))
     shown = lines(
         STREAM,
@@ -122,6 +124,7 @@ def test_every_heading_has_its_number_and_its_last_word() -> None:
         "[Phase 2] Step: RATE (9/9)",
         "[Phase 2] Step: RATE complete. Score: 9.4/10",
         "Phase 2 PASSED. Proceeding.",
+        "Phase 2 complete. Alignment: 9.4/10.",
     ]
 
 
@@ -189,6 +192,7 @@ def test_a_review_can_only_hold_a_task_back(passed: bool, verdict: Verdict, show
     ids=["no compile", "no lint", "neither"],
 )
 def test_a_gate_without_a_command_is_named(commands: Commands, shown: str) -> None:
+    """EXEC-C0."""
     assert shown in told(began("execute"), commands=commands)
 
 
@@ -206,6 +210,7 @@ def test_headings_passed_over_are_told_with_the_reason() -> None:
 
 
 def test_debugging_is_counted_and_its_word_is_checked() -> None:
+    """PGAT-03."""
     failed = finished("verify", FAILING, Retry(step="debug", because="tests fail"))
     debugged = finished("debug", Debugged(work=work(), claim=FixClaim(fixed=True)), Advance(to="verify"))
     shown = lines(STREAM, began("verify"), failed, began("debug", n=2), debugged, began("verify"), failed, start=9)
@@ -237,13 +242,21 @@ def test_a_verifier_who_objects_is_heard() -> None:
     [
         pytest.param(
             finished("rate", rated(8.1), GO_ON),
-            ["Phase 2 completed at 8.1/10 (threshold: 9). Returning to orchestrator for remediation decision."],
+            [
+                "Phase 2 completed at 8.1/10 (threshold: 9). Returning to orchestrator for remediation decision.",
+                "Phase 2 complete. Alignment: 8.1/10.",
+            ],
             id="middling score",
         ),
         pytest.param(
             finished("rate", rated(5.5), Retry(step="research", because="low")),
             ["Phase 2 alignment too low (5.5). Re-planning."],
             id="low score",
+        ),
+        pytest.param(
+            finished("rate", rated(9.4), Retry(step="verify", because=f"{REJECTED} Say why.")),
+            [REJECTED],
+            id="STAT-03 a deferral just to look",
         ),
         pytest.param(
             finished("judge", judged("rollback"), Stop(because="wrong way", rollback=True)),
@@ -286,6 +299,7 @@ def test_a_verifier_who_objects_is_heard() -> None:
     ],
 )
 def test_what_a_gate_decided_is_the_last_word(event: Event, shown: list[str]) -> None:
+    """PGAT-02, PGAT-04..07."""
     assert told(event)[-len(shown) :] == shown
 
 

@@ -26,6 +26,8 @@ from autopilot.views.narration import phase_range
 from autopilot.views.plain import PlainView
 from unit.views.samples import RUN, SPEC, brief, lines, outcome, run_started, tell
 
+COMPROMISED = "Agent independence may be compromised."
+
 COMMIT = "c0ffee1234567890"
 
 
@@ -80,11 +82,23 @@ COMMIT = "c0ffee1234567890"
             ["[Phase 2] Rollback completed: judge asked"],
             id="Noted",
         ),
+        pytest.param(
+            Noted(
+                event="cross_contamination_warning",
+                phase="2",
+                details={"file": "SCORECARD.md", "pattern": "judge noted", "line": 7},
+            ),
+            [f"Cross-contamination detected in SCORECARD.md: pattern 'judge noted' found. {COMPROMISED}"],
+            id="VRFY-06",
+        ),
         pytest.param(AgentStarted(call="c", role="plan", pid=1, birth="0"), [], id="AgentStarted"),
     ],
 )
 def test_each_event_of_a_run_has_its_lines(event: Event, shown: list[str]) -> None:
     assert lines(RUN, event) == shown
+
+
+COMPROMISED = "Agent independence may be compromised."
 
 
 def test_a_finished_phase_is_summed_up_step_by_step() -> None:
@@ -104,14 +118,15 @@ def test_a_finished_phase_is_summed_up_step_by_step() -> None:
     ]
 
 
-def test_a_failed_phase_tells_what_it_blocks_and_what_goes_on() -> None:
+def test_gate_05_a_failed_phase_names_its_post_mortem_what_it_blocks_and_what_goes_on() -> None:
     failed = PhaseFinished(cycle=0, outcome=outcome("failed", None, "1", "tests fail"), verdict=Stop(because="x"))
     blocked = PhaseSkipped(phase="2", reason="", blocking_phase="1")
     before = (run_started(), PhaseStarted(brief=brief("1")))
 
-    assert lines(RUN, failed, blocked, PhaseStarted(brief=brief("3")), before=before)[-5:] == [
+    assert lines(RUN, failed, blocked, PhaseStarted(brief=brief("3")), before=before)[-6:] == [
         "--- [PHASE 1/3] Failed: tests fail | 0s ---",
         "Phase 1 failed. Checking dependency impact.",
+        "Phase 1: see .autopilot/diagnostics/phase-1-postmortem.json for what went wrong.",
         "Phase 2: blocked by Phase 1 failure, skipping.",
         "1 independent phases remain. Continuing execution.",
         "--- [PHASE 3/3] Manners ---",
@@ -153,6 +168,17 @@ def test_ctxe_01r_a_pass_that_carries_on_says_how_far_the_last_one_came() -> Non
     told = lines(RUN, PhaseStarted(brief=carried))
 
     assert told[0] == "Phase 2: HANDOFF.md detected. Resuming from partial progress (1/3 tasks completed)."
+
+
+def test_issues_of_a_pass_are_shown_once_and_not_without_end() -> None:
+    many = msgspec.structs.replace(
+        outcome("failed", None, reason="no good"), issues=("no good", *(f"issue {n}" for n in range(12)))
+    )
+    told = lines(RUN, PhaseFinished(cycle=0, outcome=many, verdict=Stop(because="no good")))
+
+    shown = [line for line in told if line.startswith("  Issue: ")]
+    assert shown[0] == "  Issue: issue 0"
+    assert shown[10:] == ["  Issue: and 2 more: autopilot status --json"]
 
 
 def test_a_phase_that_waits_for_a_person_is_not_called_failed() -> None:

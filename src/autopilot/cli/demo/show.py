@@ -14,6 +14,7 @@ from autopilot.cli.demo.story import commands_run, story
 from autopilot.domain.events import Entry
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.settings import SandboxChoice
 
 Warn = Callable[[str], None]
 CONDEMNED = "5"  # the phase that is meant to fail: a demo in which just that one does has worked
@@ -44,7 +45,8 @@ def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str
     console.say(INTRODUCTION.format(root=root))
     before, memory = _digest(root), Memory(listener)
     with as_file(files("autopilot.cli.demo") / "agent.toml") as script:
-        end = app.start(RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}"), memory, warn)
+        request = RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}", sandbox=_confinement())
+        end = app.start(request, memory, warn)
     told = "\n".join(account(root, end, memory, untouched=_digest(root) == before))
     as_meant = {phase for phase, end_of in end.phases.items() if end_of.status != "completed"} == {CONDEMNED}
     return (msgspec.structs.replace(end, exit=0) if as_meant else end), told
@@ -74,6 +76,14 @@ def account(root: Path, end: RunEnd, memory: Memory, *, untouched: bool) -> Iter
     yield f"  {'autopilot status':<48} how the run stands"
     yield f"  {'ls .planning/phases':<48} plan, checks and scorecard of each phase"
     yield f"  {_report(root, end):<48} the run's report as JSON"
+
+
+def _confinement() -> SandboxChoice | None:
+    """On a machine without any sandbox the demo runs its own, harmless commands without one, and says so."""
+    if app.has_sandbox():
+        return None
+    console.say("No sandbox holds on this machine, so this demo runs as with --unsandboxed. See: autopilot doctor\n")
+    return "none"
 
 
 def _report(root: Path, end: RunEnd) -> str:

@@ -1,0 +1,76 @@
+"""What the user settled for all their projects: the file in their own config folder, never one of a repository."""
+
+import tomllib
+from collections.abc import Mapping
+from typing import get_args
+
+import msgspec
+
+from autopilot.domain.errors import ConfigInvalid, UsageInvalid
+from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import SandboxChoice, Settings
+from autopilot.domain.value import Value
+
+VARIABLE = "AUTOPILOT_SANDBOX"
+_READ: msgspec.json.Decoder[SandboxChoice | None] = msgspec.json.Decoder(SandboxChoice | None)
+
+
+class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`folders` are further places below the home folder an agent may use, as its own account's are."""
+
+    confine: bool = True
+    trust_repository_config: bool = False
+    folders: tuple[str, ...] = ()
+
+
+class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    sandbox: SandboxChoice | None = None
+    agent: AgentChoices = AgentChoices()
+
+
+def read(text: str | None, path: str) -> UserChoices:
+    """Raises `ConfigInvalid` for anything not understood: a choice about safety is never half read."""
+    try:
+        choices = msgspec.convert(tomllib.loads(text or ""), UserChoices)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ConfigInvalid(
+            f"{path} cannot be used: {error}.",
+            why="It says how commands and agents are confined.",
+            do='Write it as sandbox = "auto" and [agent] confine = true; docs/configuration.md has all of it.',
+        ) from error
+    if any(folder.startswith("/") or ".." in folder.split("/") for folder in choices.agent.folders):
+        raise ConfigInvalid(
+            f"{path} names a folder for agents that is not below your home folder.",
+            why="All else is hidden from agents or shown by other means.",
+            do='Name folders relative to your home, as in folders = [".config/my-agent"].',
+        )
+    return choices
+
+
+def asked(request: RunRequest, choices: UserChoices, environment: Mapping[str, str]) -> RunRequest:
+    """The tier of the command line, else of the environment, else of the user's file."""
+    if request.sandbox is not None:
+        return request
+    return msgspec.structs.replace(request, sandbox=of_environment(environment) or choices.sandbox)
+
+
+def of_environment(environment: Mapping[str, str]) -> SandboxChoice | None:
+    said = environment.get(VARIABLE) or None
+    try:
+        return _READ.decode(msgspec.json.encode(said))
+    except msgspec.ValidationError as error:
+        raise UsageInvalid(
+            f"{VARIABLE} is {said!r}, which is no sandbox.",
+            why="It decides what the commands of a run can reach.",
+            do=f"Set it to one of {', '.join(get_args(SandboxChoice))}, or unset it.",
+        ) from error
+
+
+def applied(settings: Settings, choices: UserChoices) -> Settings:
+    """The settings with what the user settled for agents."""
+    return msgspec.structs.replace(
+        settings,
+        confine_agents=choices.agent.confine,
+        trust_repository_config=choices.agent.trust_repository_config,
+        agent_folders=choices.agent.folders,
+    )

@@ -1,0 +1,131 @@
+"""Starts agents' own programs confined: network open, writes only where they work and keep their account."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.sandbox import seatbelt, shell
+from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
+from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments
+from autopilot.sandbox.landlock import DEVICES, Fences, launched, without
+from autopilot.sandbox.launching import find_program
+from autopilot.sandbox.toolchain import is_within
+
+Started = Callable[[int], None] | None
+TEMPORARY = "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class BubblewrapAgents:
+    """Fulfils `Processes`. May make namespaces of its own inside: many agents bring a sandbox for their commands."""
+
+    processes: Processes
+    walls: Walls
+    view: AgentView
+
+    def run(self, job: Job, started: Started = None) -> Ran:
+        find_program(job.argv[0], job.cwd, job.env)
+        seen = sight(job, self.view)
+        environment = {**job.env, "TMPDIR": TEMPORARY}
+        words = ("--chdir", os.path.realpath(job.cwd), "--", *shell.limited(job.argv, self.walls.ceilings))
+        argv = (self.walls.bwrap, *cage(seen), *settings(environment), *words)
+        return run_inside(self.processes, msgspec.structs.replace(job, argv=argv, env={}), self.walls.filter, started)
+
+    def sweep(self, mark: str) -> int:
+        return self.processes.sweep(mark)
+
+
+def cage(seen: Sight) -> Iterator[str]:
+    """The namespaces and mounts, outer folders first so that inner ones lie on top; `/` is closed last."""
+    yield from ALONE
+    yield from system_arguments()
+    # Open to the superuser even without capabilities; for others a sandbox inside can only mount an uncovered `/proc`.
+    for path in kernel_settings() if os.geteuid() == 0 else ():
+        yield from ("--ro-bind-try", path, path)
+    resolver = os.path.realpath(RESOLVER)
+    if resolver != RESOLVER:
+        yield from ("--ro-bind-try", resolver, resolver)
+    mounts: dict[str, tuple[str, ...]] = {seen.home: ("--tmpfs", seen.home)}
+    mounts |= {path: ("--ro-bind-try", path, path) for path in seen.readable}
+    mounts |= {path: ("--bind-try", path, path) for path in seen.writable}
+    mounts |= {path: tuple(mask(path)) for path in seen.hidden}
+    for path in sorted(mounts):
+        yield from mounts[path]
+    yield from ("--remount-ro", "/")
+
+
+def kernel_settings(folder: str = "/proc") -> Iterator[str]:
+    """What lies in `/proc` and is no process's: closed one by one, as a sandbox inside needs to write of its own."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.isdigit() and not entry.is_symlink():
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if entry.is_dir(follow_symlinks=False) or mode & 0o222:
+                    yield entry.path
+
+
+@dataclass(frozen=True, slots=True)
+class LandlockAgents:
+    """Fulfils `Processes`. What lies in the workspace cannot be hidden: settings of the repository stay in sight."""
+
+    processes: Processes
+    fences: Fences
+    view: AgentView
+
+    def run(self, job: Job, started: Started = None) -> Ran:
+        find_program(job.argv[0], job.cwd, job.env)
+        seen = sight(job, self.view)
+        with tempfile.TemporaryDirectory(prefix="autopilot-agent-", ignore_cleanup_errors=True) as private:
+            home = _home(private, seen)
+            writable = (*seen.writable, private, *DEVICES)
+            launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter)
+            environment = {**job.env, "HOME": home, "TMPDIR": private}
+            argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
+            return self.processes.run(msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked"), started)
+
+    def sweep(self, mark: str) -> int:
+        return self.processes.sweep(mark)
+
+
+def _open(shown: tuple[str, ...], seen: Sight) -> Iterator[str]:
+    """A folder that holds something to hide is shown entry by entry instead."""
+    yield from (*shown, os.path.realpath(RESOLVER))
+    for path in seen.readable:
+        yield from without(path, seen.hidden)
+
+
+def _home(private: str, seen: Sight) -> str:
+    """An empty home with links to the account's real places, which may be written to."""
+    home = Path(private, "home")
+    home.mkdir()
+    for path in seen.writable:
+        if is_within(path, seen.home) and path != seen.home and not is_within(private, path):
+            link = home / Path(path).relative_to(seen.home)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+    return str(home)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatbeltAgents:
+    """Fulfils `Processes`."""
+
+    processes: Processes
+    view: AgentView
+
+    def run(self, job: Job, started: Started = None) -> Ran:
+        seen = sight(job, self.view)
+        with tempfile.TemporaryDirectory(prefix="autopilot-agent-", ignore_cleanup_errors=True) as made:
+            private = os.path.realpath(made)
+            text = seatbelt.profile(seen.readable, (*seen.writable, private), network=True, hidden=seen.hidden)
+            environment = {**job.env, "HOME": _home(private, seen), "TMPDIR": private}
+            argv = (seatbelt.PROGRAM, "-p", text, *job.argv)
+            return self.processes.run(msgspec.structs.replace(job, argv=argv, env=environment), started)
+
+    def sweep(self, mark: str) -> int:
+        return self.processes.sweep(mark)

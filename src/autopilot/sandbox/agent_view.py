@@ -1,0 +1,115 @@
+"""What an agent's own program gets to see: its tools, its own account, the workspace, and little else."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autopilot.domain.protocols import Job
+from autopilot.sandbox.toolchain import PROJECT_SIGNS, SYSTEM, Toolchain, is_within, look
+
+# Where coding agents keep account and settings below the home folder. They renew their tokens there.
+OWN_FOLDERS = (
+    ".claude", ".claude.json", ".codex", ".gemini", ".config/opencode", ".local/share/opencode",
+    ".local/state/opencode", ".config/goose", ".local/share/goose", ".qwen", ".copilot",
+    ".config/github-copilot", ".pi",
+)  # fmt: skip
+# Files of a repository that agents take for their own settings: they can name hooks, servers and keys.
+REPOSITORY_CONFIG = (
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".mcp.json",
+    ".env",
+    ".cursor",
+    ".opencode",
+    "opencode.json",
+    ".qwen",
+)
+RESOLVER = "/etc/resolv.conf"
+NO_HOME = "/nonexistent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentView:
+    """
+    What the user allows an agent. `readable` is shown besides its tools, `own` are further places below the home.
+    `hidden` is never shown, whatever it lies in.
+
+    `trusts_repository` lets the agent load settings that come with the repository it works on.
+    """
+
+    readable: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    trusts_repository: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """One call's view: `hidden` lies in what is shown and must not be seen."""
+
+    home: str
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+def sight(job: Job, view: AgentView) -> Sight:
+    """Worked out anew for every call: the workspace is another one, and an agent may have written there since."""
+    home, place = _home(job.env), os.path.realpath(job.cwd)
+    tools, own = _tools(job), tuple(_own_programs(job, home))
+    account = (f"{home}/{name}" for name in (*OWN_FOLDERS, *view.own))
+    settings = () if view.trusts_repository else tuple(repository_config(place))
+    readable = tuple(dict.fromkeys((*tools.folders, *own, *view.readable, *map(os.path.realpath, view.readable))))
+    ours = (path for path in view.hidden if any(is_within(path, shown) for shown in readable))
+    return Sight(
+        home=home,
+        readable=readable,
+        writable=(place, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
+        hidden=(*settings, *filter(os.path.lexists, ours), *(path for folder in own for path in _ours(folder))),
+    )
+
+
+def repository_config(folder: str) -> Iterator[str]:
+    """The settings files that are there; a link counts as what it points to, if that is in the folder as well."""
+    for name in REPOSITORY_CONFIG:
+        path = os.path.realpath(f"{folder}/{name}")
+        if os.path.lexists(path) and path != folder and is_within(path, folder):
+            yield path
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    """A home that is the root of everything is none."""
+    home = os.path.realpath(environment.get("HOME") or NO_HOME)
+    return NO_HOME if home == "/" else home
+
+
+def _tools(job: Job) -> Toolchain:
+    """Its PATH, and the installation its program belongs to if that is named by a path."""
+    program = job.argv[0]
+    folders = [job.env.get("PATH", os.defpath), *([str(Path(program).parent)] if program.startswith("/") else [])]
+    return look({**_named(job.env), "PATH": os.pathsep.join(folders)})
+
+
+def _named(environment: Mapping[str, str]) -> dict[str, str]:
+    """With the places of data the user's own environment names, which is not passed on to agents."""
+    return {**os.environ, **environment}
+
+
+def _own_programs(job: Job, home: str) -> Iterator[str]:
+    """The folders of the files its command names; a file right in the home folder is shown alone."""
+    for word in job.argv:
+        if not word.startswith("/") or not os.path.isfile(word):  # noqa: PTH113 - may be unreadable
+            continue
+        folder = str(Path(os.path.realpath(word)).parent)
+        if any(is_within(folder, system) for system in SYSTEM):
+            continue
+        yield word if is_within(home, folder) else folder
+
+
+def _ours(folder: str) -> Iterator[str]:
+    """What Autopilot keeps in a folder that is shown: journal, repository, and papers a role must not see."""
+    for name in PROJECT_SIGNS:
+        if os.path.lexists(f"{folder}/{name}"):
+            yield f"{folder}/{name}"

@@ -1,0 +1,113 @@
+"""Runs a command under Landlock and a seccomp filter: for machines where no namespaces can be made."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.sandbox import confine, shell
+from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
+
+# Earlier versions let a command empty every file its user may write.
+LEAST_ABI = 3
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fences:
+    """What can be opened, and the compiled seccomp filter. `shown` are the system's places, looked up once."""
+
+    toolchain: Toolchain
+    filter: bytes
+    shown: tuple[str, ...]
+    readable: tuple[str, ...] = ()
+    ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
+
+
+class Landlock:
+    """Tier landlock."""
+
+    def __init__(self, processes: Processes, fences: Fences, mark: str = "") -> None:
+        self._processes, self._fences, self._mark = processes, fences, mark
+
+    @property
+    def tier(self) -> str:
+        return "landlock"
+
+    @property
+    def label(self) -> str:
+        return self.tier
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        """Run the command in the folder. Raises `SandboxUnavailable` when the sandbox itself failed."""
+        if (refusal := shell.refused(command)) is not None:
+            return refusal
+        ran = self._confined(command, folder, timeout_s)
+        if complains(ran):
+            check = self._confined("true", folder, timeout_s)
+            if check.exit_code != 0:
+                raise broken(check.stderr)
+        return ran
+
+    def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
+        place = os.path.realpath(folder)
+        with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as private:
+            home = Path(private, "home")
+            home.mkdir()
+            readable = (*self._fences.shown, *self._fences.toolchain.folders, *self._fences.readable)
+            launcher = launched(readable, (place, private, *DEVICES), self._fences.filter)
+            job = Job(
+                argv=(*launcher, *shell.bash(command, self._fences.ceilings)),
+                cwd=place,
+                env=self._fences.toolchain.environment(place, str(home), private),
+                timeout_s=timeout_s,
+                mark=shell.own_mark(self._mark),
+                leaves="asked",
+            )
+            return shell.as_shell(self._processes.run(job))
+
+
+def launched(readable: Iterable[str], writable: Iterable[str], program: bytes) -> tuple[str, ...]:
+    """The launcher's command line, up to the program it is to confine."""
+    paths = (*(("--read", path) for path in readable), *(("--write", path) for path in writable))
+    words = (word for pair in paths for word in pair)
+    return (sys.executable, "-I", "-S", confine.__file__, *words, "--filter", program.hex(), "--")
+
+
+def complains(ran: Ran) -> bool:
+    """A command may end like that too; only if nothing at all runs was it the sandbox."""
+    return ran.exit_code == confine.CANNOT and ran.stderr.startswith(confine.COMPLAINT.encode())
+
+
+def broken(stderr: bytes) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"the sandbox did not start: {stderr.decode(errors='replace').strip()[:300]}",
+        why="a command that never ran says nothing about the work",
+        do="run `autopilot doctor`; with `--unsandboxed` commands run unconfined and nothing is shown as verified",
+    )
+
+
+def system_places() -> tuple[str, ...]:
+    """The system's folders. Landlock cannot hide what lies in a shown folder, so `/etc` is shown entry by entry."""
+    others = (folder for folder in SYSTEM if folder != "/etc")
+    return (*others, "/proc", *without("/etc", (*private_places(), "/etc/shadow")))
+
+
+def without(path: str, hidden: tuple[str, ...]) -> Iterator[str]:
+    """The path, or instead of a folder that holds something hidden its entries without it."""
+    if path in hidden:
+        return
+    if not any(place.startswith(f"{path.rstrip('/')}/") for place in hidden):
+        yield path
+        return
+    try:
+        names = sorted(os.listdir(path))  # noqa: PTH208 - plain strings are compared
+    except OSError:
+        return
+    for name in names:
+        yield from without(f"{path}/{name}", hidden)

@@ -1,0 +1,102 @@
+"""Holds on to the first process of a bubblewrap sandbox, with which everything inside it ends."""
+
+import os
+import re
+import select
+import signal
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+PATIENCE_S = 10.0
+_PID = re.compile(rb'"child-pid":\s*(\d+)')
+
+
+class Lifeline:
+    """
+    The open files a sandbox is started with, and the handle of its first process.
+
+    The kernel says that this process is gone only when every other one of its namespace is gone as well. So there is
+    nothing to search for afterwards, wherever a daemon has hidden itself.
+    """
+
+    def __init__(self, program: bytes) -> None:
+        """`program` is the seccomp filter; empty for none."""
+        self._told, self._telling = os.pipe()
+        self._filter = _file_of(program) if program else None
+        self._first: int | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        filters = ("--seccomp", str(self._filter)) if self._filter is not None else ()
+        return ("--info-fd", str(self._telling), *filters)
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        return (self._telling, self._filter) if self._filter is not None else (self._telling,)
+
+    def hold(self, pid: int) -> None:
+        """Take hold of the sandbox started as process `pid`; it waits until it has told us its first process."""
+        os.close(self._telling)
+        self._telling = -1
+        found = _PID.search(_read(self._told, PATIENCE_S))
+        if found is None:
+            return
+        first = int(found[1])
+        with suppress(OSError):
+            self._first = os.pidfd_open(first)
+            if _parent(first) != pid:
+                self._let_go()
+
+    def gone(self) -> bool:
+        """Whether everything inside is certainly gone; kills it first. False when hold was never taken."""
+        if self._first is None:
+            return False
+        with suppress(ProcessLookupError, PermissionError):
+            signal.pidfd_send_signal(self._first, signal.SIGKILL)
+        poller = select.poll()
+        poller.register(self._first, select.POLLIN)
+        return bool(poller.poll(PATIENCE_S * 1000))
+
+    def _let_go(self) -> None:
+        if self._first is not None:
+            os.close(self._first)
+            self._first = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._let_go()
+        for descriptor in (self._told, self._telling, self._filter):
+            if descriptor is not None and descriptor >= 0:
+                os.close(descriptor)
+
+
+def _file_of(program: bytes) -> int:
+    """A file in memory, at its beginning: bubblewrap reads it to the end."""
+    descriptor = os.memfd_create("seccomp")
+    os.write(descriptor, program)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _read(descriptor: int, patience_s: float) -> bytes:
+    """Up to the closing brace, or to the end when the sandbox could not be built."""
+    text, deadline, poller = b"", time.monotonic() + patience_s, select.poll()
+    poller.register(descriptor, select.POLLIN)
+    while b"}" not in text and (left := deadline - time.monotonic()) > 0:
+        poller.poll(left * 1000)
+        chunk = os.read(descriptor, 4096)
+        if not chunk:
+            break
+        text += chunk
+    return text
+
+
+def _parent(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - at every command, so no Path
+        return int(file.read().rpartition(b")")[2].split()[1])

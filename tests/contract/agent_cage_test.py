@@ -1,0 +1,185 @@
+"""What an agent's own program can reach: its workspace, its account and the network, and nothing else of the user's."""
+
+import os
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.sandbox.agent_view import AgentView, repository_config, sight
+from autopilot.sandbox.choose import Ground, choose
+from autopilot.sandbox.processes import ChildProcesses
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """A home with an account and a secret in it, a project with its state, and an agent's workspace elsewhere."""
+
+    base: Path
+    ground: Ground
+
+    @property
+    def home(self) -> Path:
+        return self.base / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.home / "project"
+
+    @property
+    def workspace(self) -> Path:
+        return self.base / "cache" / "clone"
+
+    def agents(self, **more: bool | tuple[str, ...]) -> Processes:
+        return self.ground.agents(AgentView(**more))  # type: ignore[arg-type] # each test names what it needs
+
+    def run(self, script: str, processes: Processes | None = None, *words: str) -> Ran:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        job = Job(argv=("bash", "-c", script, *words), cwd=str(self.workspace), env=env, timeout_s=20, mark="cage")
+        return (processes or self.agents()).run(job)
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def cage(request: pytest.FixtureRequest, tmp_path: Path) -> Cage:
+    try:
+        made = Cage(tmp_path.resolve(), choose(request.param, ChildProcesses()))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    texts = {
+        made.home / ".ssh/id": "s3cret", made.home / ".claude/token": "old", made.workspace / "a.txt": "a\n",
+        made.project / ".autopilot/journal.db": "s3cret", made.project / ".planning/ROADMAP.md": "s3cret",
+        made.project / "agent.sh": "echo mine", made.workspace / ".claude/settings.json": "hooks",
+        made.workspace / ".env": "KEY=1",
+    }  # fmt: skip
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return made
+
+
+def test_an_agent_works_in_its_workspace_with_a_temporary_folder_of_its_own(cage: Cage) -> None:
+    ran = cage.run('cat a.txt; echo b > b.txt; rm a.txt; echo t > "$TMPDIR/t"; pwd -P')
+
+    assert (ran.exit_code, ran.stdout.decode()) == (0, f"a\n{cage.workspace}\n")
+    assert (cage.workspace / "b.txt").read_text() == "b\n"
+    assert not (cage.workspace / "a.txt").exists()
+
+
+def test_the_rest_of_the_users_home_is_neither_seen_nor_written(cage: Cage) -> None:
+    ran = cage.run(
+        f"cat '{cage.home}/.ssh/id' ~/.ssh/id; echo x > '{cage.home}/new'; echo x > ~/new; echo x >> ~/.profile"
+    )
+
+    assert b"s3cret" not in ran.stdout
+    assert sorted(path.name for path in cage.home.iterdir()) == [".claude", ".ssh", "project"]
+
+
+def test_journal_and_planning_files_are_out_of_reach_even_where_the_agents_own_folder_is_shown(cage: Cage) -> None:
+    script = f"bash '{cage.project}/agent.sh'; cat '{cage.project}'/.autopilot/* '{cage.project}'/.planning/*; ls '{cage.project}/.autopilot'"
+    ran = cage.run(script, None, "bash", str(cage.project / "agent.sh"))
+
+    assert ran.stdout == b"mine\n"
+    cage.run(
+        f"echo x > '{cage.project}/.autopilot/journal.db'; echo x > '{cage.project}/agent.sh'",
+        None,
+        "x",
+        str(cage.project / "agent.sh"),
+    )
+    assert (cage.project / ".autopilot/journal.db").read_text() == "s3cret"
+    assert (cage.project / "agent.sh").read_text() == "echo mine"
+
+
+def test_the_state_of_the_run_is_hidden_in_whatever_folder_it_lies(cage: Cage) -> None:
+    (cage.home / "work").mkdir()
+    cage.project.rename(cage.home / "work/project")
+    state = cage.home / "work/project/.autopilot"
+    ran = cage.run(
+        f"cat '{state}'/*; ls '{state.parent}'", cage.agents(readable=(str(cage.home / "work"),), hidden=(str(state),))
+    )
+
+    assert b"s3cret" not in ran.stdout
+    assert b"agent.sh" in ran.stdout or cage.ground.tier == "landlock"
+
+
+def test_an_agent_renews_its_own_account(cage: Cage) -> None:
+    ran = cage.run("cat ~/.claude/token; echo new > ~/.claude/token")
+
+    assert ran.stdout == b"old"
+    assert (cage.home / ".claude/token").read_text() == "new\n"
+
+
+def test_further_folders_of_the_home_are_open_only_when_the_user_names_them(cage: Cage) -> None:
+    (cage.home / ".config/mine").mkdir(parents=True)
+    cage.run("echo x > ~/.config/mine/x")
+    assert not (cage.home / ".config/mine/x").exists()
+
+    cage.run("echo x > ~/.config/mine/x", cage.agents(own=(".config/mine",)))
+    assert (cage.home / ".config/mine/x").exists()
+
+
+def test_an_agent_reaches_the_network(cage: Cage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(5)
+        cage.run(f"echo hello > /dev/tcp/127.0.0.1/{listener.getsockname()[1]}")
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(10) == b"hello\n"
+
+
+def test_nothing_an_agent_started_outlives_its_call(cage: Cage) -> None:
+    cage.run("env -i setsid bash -c 'for i in {1..99}; do echo x >> ticks; sleep 0.01; done' & sleep 0.1")
+
+    before = (cage.workspace / "ticks").read_bytes()
+    time.sleep(0.1)
+    assert (cage.workspace / "ticks").read_bytes() == before
+
+
+def test_settings_that_come_with_the_repository_are_hidden_unless_the_user_trusts_them(cage: Cage) -> None:
+    if not cage.ground.hides:
+        pytest.skip("Landlock cannot hide what lies in the workspace; the run warns")
+    shown = "cat .claude/settings.json .env; echo x > .claude/new; echo x >> .env"
+
+    assert cage.run(shown).stdout == b""
+    assert (cage.workspace / ".claude/settings.json").read_text() == "hooks"
+    assert (cage.workspace / ".env").read_text() == "KEY=1"
+    assert cage.run(shown, cage.agents(trusts_repository=True)).stdout == b"hooksKEY=1"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser could change them anyway")
+def test_an_agent_of_the_superuser_cannot_change_the_kernels_settings(cage: Cage) -> None:
+    ran = cage.run('f=/proc/sys/kernel/core_pattern; v=$(cat $f) && printf %s "$v" > $f && echo changed')
+
+    assert (ran.stdout, b"ead-only" in ran.stderr or b"denied" in ran.stderr) == (b"", True)
+
+
+def test_an_agent_may_bring_a_sandbox_of_its_own_into_bubblewrap(cage: Cage) -> None:
+    if cage.ground.tier != "bubblewrap" or os.getuid() == 0:
+        pytest.skip("there are no namespaces to make, or it is the superuser without capabilities who would make them")
+
+    assert cage.run("unshare --user --map-root-user --mount true && echo nested").stdout == b"nested\n"
+
+
+def test_a_program_that_is_not_there_is_told_as_such(cage: Cage) -> None:
+    with pytest.raises(AgentUnavailable):
+        cage.agents().run(Job(argv=("no-such-agent",), cwd=str(cage.workspace), env={"PATH": os.environ["PATH"]}))
+
+
+def test_a_link_in_the_place_of_settings_hides_what_it_points_to_and_never_leads_out(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / ".claude").symlink_to("real")
+    (tmp_path / ".env").symlink_to("/etc/passwd")
+    (tmp_path / ".mcp.json").symlink_to("missing")
+
+    assert list(repository_config(str(tmp_path.resolve()))) == [str(tmp_path.resolve() / "real")]
+
+
+def test_a_program_right_in_the_home_folder_does_not_open_the_home(tmp_path: Path) -> None:
+    (tmp_path / "agent.sh").write_text("echo\n")
+    seen = sight(Job(argv=("bash", f"{tmp_path}/agent.sh"), cwd="/", env={"HOME": str(tmp_path)}), AgentView())
+
+    assert f"{tmp_path}/agent.sh" in seen.readable
+    assert str(tmp_path) not in seen.readable
