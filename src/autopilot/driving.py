@@ -223,7 +223,7 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     if exhausted(end):
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
-        write_atomic(home / f"handoff-{moment}.md", handover(end).encode())
+        write_atomic(home / f"handoff-{moment}.md", redact(handover(end)).encode())
     return end
 
 
