@@ -7,11 +7,14 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_config_path
 
+from autopilot import attesting
 from autopilot.agents.installed import agent_checks
+from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Listener
+from autopilot.domain.receipts import Recheck
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
@@ -227,6 +230,20 @@ def rebuild(folder: str) -> str:
         file = StateFile(home)
         write_state(file, Streams(journal, ledger.newest.start.run, ()))
     return str(home / "state.json")
+
+
+def receipts(folder: str) -> tuple[Held, ...]:
+    """Every receipt in the phases' folders."""
+    return attesting.receipts(folder)
+
+
+def receipt(folder: str, phase: str) -> Held:
+    return attesting.receipt(folder, phase)
+
+
+def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
+    """Whether the receipt holds: every command that decided, run again from a clean checkout."""
+    return attesting.check(folder, phase, file, sandbox, warn)
 
 
 def check_repository(root: Path, processes: ChildProcesses) -> None:

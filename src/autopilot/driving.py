@@ -12,6 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
+from autopilot.agents.environment import passing_on
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -25,12 +26,14 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.request import RunEnd, report_name
+from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.streams import Streams
+from autopilot.evidence.attest import PhaseReceipts, unsigned
 from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
@@ -46,9 +49,12 @@ from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import AgentView, repository_config
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
+from autopilot.sandbox.versions import tool_versions
 from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
+from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
 
@@ -67,6 +73,11 @@ def past(home: Path) -> Ledger:
     return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
 
 
+def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:
+    git = Git(processes=processes, cwd=home.parent, env=user_env(os.environ), flags=COMMON)
+    return GitSigner(git=git, processes=processes, folder=home / "receipts", warn=warn)
+
+
 @dataclass(frozen=True, slots=True)
 class Crew:
     agent: Agent
@@ -81,9 +92,10 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     ground = sandboxes.choose(settings.sandbox, processes)
     confined = ground.agents(_view(begun, processes)) if settings.confine_agents else processes
-    agent = agents.choose(settings.agent, confined, transcripts, begun.run, launch)
+    asked = passing_on(confined, settings.agent_env, os.environ)
+    agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
     other = settings.reviewer
-    reviewer = agents.choose(other, confined, transcripts, begun.run, launch) if other else agent
+    reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
     return Crew(agent, reviewer, processes, ground)
 
 
@@ -121,7 +133,7 @@ class Driver:
         begun = workspace.start()
         workspace.recover()
         workspace.snapshot_planning()
-        first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base)
+        first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base, tools=self._tools(first))
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             ledger = past(self.home)
             settle(self.home, journal, ledger)
@@ -139,7 +151,8 @@ class Driver:
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             streams = self._streams(journal, run)
             record = streams.run()
-            streams.append_run(RunResumed(pid=os.getpid(), spec=project.spec, retry=second_chances(record)))
+            retry, tools = second_chances(record), self._tools(record.start)
+            streams.append_run(RunResumed(pid=os.getpid(), spec=project.spec, retry=retry, tools=tools))
             return self._drive(streams, workspace, record.start)
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
@@ -162,7 +175,7 @@ class Driver:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
-        settings, processes = first.settings, self.crew.processes
+        settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
         sandbox = self.crew.ground.sandbox((workspace.history,), f"{first.run}/fact")
         for remark in remarks(first, self.crew.ground):
             self.warn(remark)
@@ -171,16 +184,24 @@ class Driver:
             reviewer=self.crew.reviewer,
             workspace=workspace,
             facts=CommandFacts(
-                workspace=workspace, sandbox=sandbox, limits=settings.limits, commands=settings.commands
+                workspace=workspace,
+                sandbox=sandbox,
+                limits=settings.limits,
+                commands=settings.commands,
+                redact=redactor,
             ),
             planning=PlanReader(),
-            diagnostics=FileDiagnostics(self.home),
+            diagnostics=FileDiagnostics(self.home, redactor),
             processes=processes,
             clock=SystemClock(),
             boot=boot_id(),
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
             looks=self._looks(workspace, first),
+            receipts=PhaseReceipts(
+                signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
+            ),
+            redact=redactor,
         )
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
@@ -206,6 +227,10 @@ class Driver:
             mark=f"{first.run}/browser",
         )
 
+    def _tools(self, first: RunStarted) -> dict[str, str]:
+        commands = (command for _, command in first.settings.commands.configured())
+        return tool_versions(self.crew.processes, commands, os.environ)
+
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
         file = StateFile(self.home)
 
@@ -222,14 +247,14 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     run = streams.run()
     passes = {target: streams.passes(target) for target in run.start.targets}
     told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-    write_atomic(home / report_name(run.start.run), account(run.entries, told).encode())
+    write_atomic(home / report_name(run.start.run), redact(account(run.entries, told)).encode())
     if finished.status == "completed":
         StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
     end = run_end(run, [record for records in passes.values() for record in records], finished)
     if exhausted(end):
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
-        write_atomic(home / f"handoff-{moment}.md", handover(end).encode())
+        write_atomic(home / f"handoff-{moment}.md", redact(handover(end)).encode())
     return end
 
 

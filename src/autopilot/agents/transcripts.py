@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.protocols import Ran
+from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._~-]")
@@ -47,13 +48,13 @@ def path_of(folder: Path, call: str) -> Path:
 
 
 def store(folder: Path, entry: Transcript) -> bool:
-    """Whole or not at all. A transcript that cannot be written (a full disk) never stops a run: False."""
-    path, temporary = path_of(folder, entry.call), None
+    """Whole or not at all, without secrets. One that cannot be written (a full disk) never stops a run: False."""
+    path, temporary, redact = path_of(folder, entry.call), None, Redactor.of(os.environ)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
             temporary = Path(file.name)
-            file.write(msgspec.json.format(msgspec.json.encode(entry), indent=1))
+            file.write(msgspec.json.format(redact(msgspec.json.encode(entry).decode()), indent=1).encode())
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

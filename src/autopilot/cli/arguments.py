@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import phase_options
+from autopilot.cli import phase_options, receipt_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -71,6 +71,7 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--write-config", action="store_true")
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
+    receipt_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

@@ -42,9 +42,9 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _perform(verb: str, words: list[str]) -> int:
-    from autopilot.cli import arguments, phase_options
+    from autopilot.cli import arguments, phase_options, receipt_options
 
-    options = arguments.parse(*phase_options.narrowed(verb, words))
+    options = arguments.parse(*receipt_options.narrowed(*phase_options.narrowed(verb, words)))
     if verb == "explain":
         from autopilot.cli import explain
         from autopilot.engine import tables
@@ -63,6 +63,10 @@ def _perform(verb: str, words: list[str]) -> int:
 
         desk = app.desk(verbs.here())
         return init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
+    if verb == "receipt":
+        from autopilot.cli import receipt
+
+        return receipt.perform(options, app)
     if look.only_looks(options):
         return look.perform(options, app)
     return verbs.perform(options, app)

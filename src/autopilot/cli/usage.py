@@ -1,6 +1,19 @@
 """The help text. It is written out because building it would cost more time than the rest of `--help`."""
 
-VERBS = ("run", "resume", "stop", "status", "rebuild", "demo", "explain", "doctor", "progress", "phases", "init")
+VERBS = (
+    "run",
+    "resume",
+    "stop",
+    "status",
+    "rebuild",
+    "demo",
+    "explain",
+    "doctor",
+    "progress",
+    "phases",
+    "init",
+    "receipt",
+)
 
 HELP = """\
 usage: autopilot [run] [PHASES ...] [options]
@@ -25,6 +38,7 @@ verbs:
   progress              the phases of the roadmap, and what to do next
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
+  receipt               show [N] what decided phases; check N does it again
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -56,6 +70,8 @@ options of other verbs:
   phases remove N --yes do not ask; its folder is kept, nothing is renumbered
   init --from-file FILE a TOML or Markdown file with name, goal and phases; or
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
+  receipt show N --json the in-toto statement; also for receipt check
+  receipt check N       --file RECEIPT.json, --sandbox TIER as for run
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

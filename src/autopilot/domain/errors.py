@@ -6,6 +6,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x ConfigInvalid          exit 2: .planning/config.json, scripted agent files
   x RoadmapInvalid         exit 2: no roadmap, no phases, unknown phase, cycle
   x RepositoryInvalid      exit 2: no git repository, no commit, foreign state.json
+  x ReceiptInvalid         exit 2: no receipt, not readable, about another commit or phase
   x StorageFailed          exit 2: disk full, read-only, journal damaged
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
@@ -42,6 +43,10 @@ class RoadmapInvalid(AutopilotError):
 
 
 class RepositoryInvalid(AutopilotError):
+    exit_code = 2
+
+
+class ReceiptInvalid(AutopilotError):
     exit_code = 2
 
 

@@ -99,7 +99,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     """
     `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
 
-    `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass.
+    `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
+    versions of what the run's facts depend on.
     """
 
     run: str
@@ -115,6 +116,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     requirements: dict[str, tuple[str, ...]] = {}
     completed: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
+    tools: dict[str, str] = {}
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -123,6 +125,7 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     pid: int
     spec: Spec
     retry: tuple[str, ...] = ()
+    tools: dict[str, str] = {}
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):
@@ -267,11 +270,16 @@ Event = (
 
 
 class Entry(Value, frozen=True, kw_only=True):
-    """One line of a stream: its number there from 0, when it was written (UTC, ISO 8601), and what happened."""
+    """
+    One line of a stream: its number there from 0, when it was written (UTC, ISO 8601), and what happened.
+
+    `hash` is its link of the journal's chain: it covers this entry and every one written before it.
+    """
 
     number: int
     at: str
     event: Event
+    hash: str = ""
 
 
 def stream_of(run: str, phase: str, number: int) -> str:

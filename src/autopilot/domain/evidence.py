@@ -58,6 +58,8 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start.
 
     `laid` is a hash of the files laid over the tree, `tests` what a test command said of its tests.
+    `output` is its end without secrets, `output_sha256` is of all it printed. `restored` are the paths that were put
+    back to what they were at the phase's base.
     """
 
     check: str
@@ -72,6 +74,7 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     sandbox: str
     laid: str = ""
     tests: Counts | None = None
+    restored: tuple[str, ...] = ()
 
     @property
     def confined(self) -> bool:

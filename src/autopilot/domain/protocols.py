@@ -8,14 +8,15 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, Reply
-from autopilot.domain.events import Entry, Event
+from autopilot.domain.events import Entry, Event, PhaseOutcome
 from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
 from autopilot.domain.phase import Criterion, PhaseType, Plan
 from autopilot.domain.questions import Asking
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
 
 A = TypeVar("A", bound=msgspec.Struct)
@@ -244,6 +245,14 @@ class Canary(Value, frozen=True, kw_only=True):
 
     run: CommandRun
     direct: bool
+
+
+class Receipts(Protocol):
+    """Writes down what a phase was decided by. The same records give the same texts."""
+
+    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:
+        """The receipt of the pass the phase stands on, by file name, its signature included if there is one."""
+        ...
 
 
 class FactMaker(Protocol):

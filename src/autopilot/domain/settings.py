@@ -56,6 +56,8 @@ class Honesty(Value, frozen=True, kw_only=True):
 
 
 class Settings(Value, frozen=True, kw_only=True):
+    """`agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures."""
+
     agent: str
     reviewer: str | None = None
     model: str | None = None
@@ -70,3 +72,5 @@ class Settings(Value, frozen=True, kw_only=True):
     agent_folders: tuple[str, ...] = ()
     honesty: Honesty = Honesty()
     visual: VisualTesting | None = None
+    agent_env: tuple[str, ...] = ()
+    sign_receipts: bool = False

@@ -144,7 +144,7 @@ class StepAgents:
         reply = hands.agent_for(call.role).call(call, started)
         seconds = round(hands.clock.monotonic() - began, 3)
         taken = hands.workspace.planning_changes(call.folder, files)
-        event = _answered(call, reply, seconds)
+        event = _answered(call, redacted(reply, hands.redact), seconds)
         event = msgspec.structs.replace(
             event,
             wrote={p: t for p, t in taken.changes.items() if t is not None and writable(call.role, self._record, p)},
@@ -184,6 +184,16 @@ def attempt(record: PhaseRecord, role: str, task: str | None, call_id: str) -> i
 
 def attempt_key(role: str, task: str | None) -> str:
     return f"{role}@{task or ''}"
+
+
+def redacted(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    """The same reply without secrets. An answer stays JSON: no secret's pattern reaches beyond a string."""
+    return msgspec.structs.replace(
+        reply,
+        answer=None if reply.answer is None else redact(reply.answer),
+        text=redact(reply.text),
+        commands=tuple(map(redact, reply.commands)),
+    )
 
 
 def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:

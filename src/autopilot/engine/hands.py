@@ -4,13 +4,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Workspace
+from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.secrets import redact
+from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
+
+
+class NoReceipts:
+    """Implements `Receipts` where none are wanted."""
+
+    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:  # noqa: ARG002 - the protocol's signature
+        return {}
+
+
+NO_RECEIPTS = NoReceipts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hands:
-    """`boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids."""
+    """
+    `boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids.
+
+    `redact` takes secrets out of what agents say before it is written down.
+    """
 
     agent: Agent
     reviewer: Agent
@@ -24,6 +42,8 @@ class Hands:
     nonce: Callable[[], str]
     birth: Callable[[int], str]
     looks: Looking = field(default_factory=NotLooking)
+    receipts: Receipts = NO_RECEIPTS
+    redact: Callable[[str], str] = redact
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

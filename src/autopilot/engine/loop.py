@@ -19,6 +19,7 @@ from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
+from autopilot.domain.secrets import redact
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
@@ -32,6 +33,7 @@ from autopilot.engine.papers import (
     write_trace,
 )
 from autopilot.engine.perform import perform
+from autopilot.engine.receipting import receipt_files
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
@@ -74,7 +76,6 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
     passes = streams.passes(brief.phase.id)
-    hands.workspace.write_planning(planning_files(record))
     lost = write_trace(traces(passes), hands.workspace)
     outcome = evidenced(outcome_of(record, finish), record, hands.workspace.change(brief.base, record.commit))
     if rolled_back(record, finish):
@@ -93,6 +94,7 @@ def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) ->
         completed_before=before,
     )
     finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
@@ -115,7 +117,11 @@ def traces(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
 
 
 def planning_files(record: PhaseRecord) -> dict[str, str]:
-    return {f"{record.brief.dir}/{name}": text for name, text in artifacts(record).items()}
+    """Papers without secrets; the plan and its test files are work, and stay as they were accepted."""
+    return {
+        f"{record.brief.dir}/{name}": text if name == "PLAN.md" or name.startswith("tests/") else redact(text)
+        for name, text in artifacts(record).items()
+    }
 
 
 def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLanded:
@@ -130,7 +136,9 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     )
     passes = streams.passes(move.phase)
     files = {path: text for record in passes for path, text in planning_files(record).items()} | traces(passes)
+    receipt = receipt_files(run, passes, hands)
+    hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
-    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files, message)
+    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)
     landing = hands.workspace.land(commit)
     return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)

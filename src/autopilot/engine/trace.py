@@ -8,12 +8,15 @@ from autopilot.domain.diagnostics import Span
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated
+from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.postmortem import runs_of
 from autopilot.pipeline import PIPELINE
 
 SUMMARY = 200
+# Enough to see a secret as a whole that begins within the summary.
+LOOKED_AT = 20_000
 RUNNER = "phase_runner"
 TRACED = ("research", "plan", "plan_check", "execute", "verify", "judge", "debug")
 PART_OF = {"mini_verify": "execute", "fix": "execute", "judge_divergence": "judge"}
@@ -143,7 +146,7 @@ def last_span(record: PhaseRecord, end: Finish) -> Span:
 
 
 def _cut(text: str) -> str:
-    return text.strip()[:SUMMARY]
+    return redact(text.strip()[:LOOKED_AT])[:SUMMARY]
 
 
 def _ms(seconds: float) -> int:

@@ -11,7 +11,7 @@ from autopilot.pipeline import artifacts
 REPORTS = frozenset(
     {"EXECUTION-LOG.md", "VERIFICATION.md", "JUDGE-REPORT.md", "SCORECARD.md", "HANDOFF.md", "VISUAL-BUGS.md",
      "SUMMARY.md", "TRIAGE.json", "TRACE.jsonl", "VERIFICATION.json", "JUDGE-REPORT.json", "SCORECARD.json",
-     "VISUAL-BUGS.json"}
+     "VISUAL-BUGS.json", "RECEIPT.json", "RECEIPT.json.sig"}
 )  # fmt: skip
 SHOWN_REPORTS: dict[Role, frozenset[str]] = {
     "judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"}),

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
+from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
 from autopilot.evidence import content, junit, planting, references
@@ -21,6 +22,8 @@ OUTPUT_KEPT = 2000
 # A run that printed more is remembered for its own check only.
 SHARED_OUTPUT = 200_000
 USAGE_ERROR = 4
+# Enough to see a secret as a whole that ends within the kept part.
+LOOKED_AT = 64_000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Key = tuple[str, str, str]
@@ -74,6 +77,7 @@ class CommandFacts:
     sandbox: Sandbox
     limits: Limits
     commands: Commands = field(default_factory=Commands)
+    redact: Callable[[str], str] = redact
     _made: dict[Key, CommandRun] = field(default_factory=dict)
     _done: dict[Key, _Done] = field(default_factory=dict)
 
@@ -207,7 +211,7 @@ class CommandFacts:
             exit_code=ran.exit_code,
             passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
-            output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
+            output=self.redact(_CONTROL.sub("", output)[-LOOKED_AT:])[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=place.tree,
             sandbox=self.sandbox.label,

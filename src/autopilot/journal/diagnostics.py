@@ -1,8 +1,10 @@
 """Papers for people and for later phases, below `.autopilot/`; each may be written again without doing harm."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
+from autopilot.domain.secrets import redact
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
 
@@ -10,19 +12,19 @@ HEADER = "# Learnings (current run)\n"
 
 
 class FileDiagnostics:
-    """Implements `Diagnostics` in the folder `.autopilot` of a project."""
+    """Implements `Diagnostics` in the folder `.autopilot` of a project. Secrets are taken out of what is written."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Path, redact: Callable[[str], str] = redact) -> None:
+        self._home, self._redact = home, redact
 
     def write(self, name: str, text: str) -> None:
         folder = self._home / "diagnostics"
         make_folder(folder)
-        write_atomic(folder / name, text.encode("utf-8", "replace"))
+        write_atomic(folder / name, self._redact(text).encode("utf-8", "replace"))
 
     def learn(self, entry: str) -> None:
         """Append the entry unless it is there: a pass that is ended twice, after a crash, teaches once."""
-        known = _text(self._learnings) or HEADER
+        known, entry = _text(self._learnings) or HEADER, self._redact(entry)
         if entry not in known:
             write_atomic(self._learnings, f"{known}\n{entry}".encode("utf-8", "replace"))
 

@@ -5,6 +5,7 @@ import threading
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.protocols import Clock
 from autopilot.journal import failures
+from autopilot.journal.chain import Tip, link
 from autopilot.journal.codec import UPGRADES, decode, encode
 
 
@@ -14,12 +15,13 @@ class MemoryJournal:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._turn = threading.Lock()
-        self._rows: dict[str, list[tuple[str, str]]] = {}
+        self._rows: dict[str, list[tuple[str, str, str]]] = {}
+        self._tip = Tip()
 
     def load(self, stream: str) -> tuple[Entry, ...]:
         with self._turn:
             rows = tuple(self._rows.get(stream, ()))
-        return tuple(_entry(stream, number, at, body) for number, (at, body) in enumerate(rows))
+        return tuple(_entry(stream, number, *row) for number, row in enumerate(rows))
 
     def append(self, stream: str, number: int, event: Event) -> Entry:
         body = encode(event)
@@ -27,8 +29,11 @@ class MemoryJournal:
             length = len(self._rows.get(stream, ()))
             if number != length:
                 raise failures.number_taken(stream, number, length)
-            entry = _entry(stream, number, self._clock.now(), body)
-            self._rows.setdefault(stream, []).append((entry.at, body))
+            seq, at = self._tip.seq + 1, self._clock.now()
+            digest = link(self._tip.hash, (seq, stream, number, at, len(UPGRADES), body))
+            entry = _entry(stream, number, at, body, digest)
+            self._rows.setdefault(stream, []).append((at, body, digest))
+            self._tip = Tip(seq=seq, hash=digest)
         return entry
 
     def streams(self) -> tuple[str, ...]:
@@ -36,5 +41,6 @@ class MemoryJournal:
             return tuple(self._rows)
 
 
-def _entry(stream: str, number: int, at: str, body: str) -> Entry:
-    return Entry(number=number, at=at, event=decode(body, len(UPGRADES), f"entry {number} of {stream!r}"))
+def _entry(stream: str, number: int, at: str, body: str, digest: str) -> Entry:
+    event = decode(body, len(UPGRADES), f"entry {number} of {stream!r}")
+    return Entry(number=number, at=at, event=event, hash=digest)

@@ -105,7 +105,7 @@ def read_stream(db: sqlite3.Connection, path: Path, stream: str) -> tuple[Entry,
             raise failures.damaged(path, f"entries lost (before {where})")
         if digest != link(previous or GENESIS, fields):
             raise failures.damaged(path, f"journal was changed ({where})")
-        entries.append(Entry(number=number, at=at, event=decode(body, version, where)))
+        entries.append(Entry(number=number, at=at, event=decode(body, version, where), hash=digest))
     return tuple(entries)
 
 

@@ -65,9 +65,9 @@ class SqliteJournal:
         with self._turn:
             if number != self._lengths.get(stream, 0):
                 raise failures.number_taken(stream, number, self._lengths.get(stream, 0))
-            entry = Entry(number=number, at=self._clock.now(), event=stored)
-            fields = (self._tip.seq + 1, stream, number, entry.at, version, body)
+            fields = (self._tip.seq + 1, stream, number, at := self._clock.now(), version, body)
             tip = Tip(seq=self._tip.seq + 1, hash=link(self._tip.hash, fields))
+            entry = Entry(number=number, at=at, event=stored, hash=tip.hash)
             with translated(self._path):
                 self._db.execute(rows.INSERT, (*fields, tip.hash))
             self._tip, self._lengths[stream] = tip, number + 1

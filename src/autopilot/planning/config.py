@@ -59,6 +59,7 @@ class Config(Value, frozen=True, kw_only=True):
     setup: str | None = None
     dependencies: tuple[str, ...] | None = None
     honesty: Honesty = Honesty()
+    sign_receipts: bool = False
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -97,6 +98,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         setup=_text(_section(data, "workspace").get("setup")),
         dependencies=_dependencies(_section(data, "workspace")),
         honesty=honesty,
+        sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
         notes=(*notes, *doubts, *looks.notes),
         raw=data,
     )

@@ -25,4 +25,5 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         sandbox=request.sandbox or "auto",
         honesty=config.honesty,
         visual=visual.chosen(config.visual, asked=request.visual),
+        sign_receipts=config.sign_receipts,
     )

@@ -16,11 +16,17 @@ _READ: msgspec.json.Decoder[SandboxChoice | None] = msgspec.json.Decoder(Sandbox
 
 
 class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`folders` are further places below the home folder an agent may use, as its own account's are."""
+    """
+    What agents are given beyond the usual.
+
+    `folders` are further places below the home folder an agent may use, as its own account's are; `env` further
+    variables of the environment. A repository that could name them could have your secrets carried away.
+    """
 
     confine: bool = True
     trust_repository_config: bool = False
     folders: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
 
 
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,4 +79,5 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         confine_agents=choices.agent.confine,
         trust_repository_config=choices.agent.trust_repository_config,
         agent_folders=choices.agent.folders,
+        agent_env=choices.agent.env,
     )

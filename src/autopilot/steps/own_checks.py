@@ -29,7 +29,8 @@ def old_checks(
     paths = {path for criterion in concerned for path in scripts(criterion.command or "")} & altered
     back = tools.workspace.change(change.commit, change.base)
     mixed = tools.workspace.portion(back, paths, change.commit, "the checks as they were before\n")
-    return tools.facts.check(mixed.commit, tuple(map(_as_it_was, concerned)), frozen_tests(record, record.plan))
+    runs = tools.facts.check(mixed.commit, tuple(map(_as_it_was, concerned)), frozen_tests(record, record.plan))
+    return tuple(msgspec.structs.replace(run, restored=tuple(sorted(paths))) for run in runs)
 
 
 def scripts(command: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ import pytest
 from autopilot.cli.arguments import parse, parser_of
 from autopilot.cli.main import verb_of
 from autopilot.cli.phase_options import PHASE_VERBS
+from autopilot.cli.receipt_options import RECEIPT_VERBS
 from autopilot.cli.usage import HELP, VERBS
 from autopilot.cli.verbs import request_of
 from autopilot.domain.errors import UsageInvalid
@@ -66,7 +67,7 @@ def test_what_is_not_understood_is_never_ignored(words: list[str], what: str, do
 
 
 def test_the_help_text_names_every_verb_and_flag_and_no_other() -> None:
-    verbs = (*VERBS, *(f"phases {verb}" for verb in PHASE_VERBS))
+    verbs = (*VERBS, *(f"phases {v}" for v in PHASE_VERBS), *(f"receipt {v}" for v in RECEIPT_VERBS))
     flags = {flag for verb in verbs for flag in parser_of(verb).flags()} | {"--help", "--version"}
     named = {word.strip("[],|'") for word in HELP.split() if word.startswith("--")}
 

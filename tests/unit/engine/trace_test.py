@@ -155,3 +155,10 @@ QUIET = Unanswered(role="plan", outcome="timeout", detail="")
 )  # fmt: skip
 def test_obsv_02b_no_record_keeps_a_trace_from_being_made(story: Story) -> None:
     assert all(json.loads(line) for line in trace_of((story.record,)).splitlines())
+
+
+def test_a_secret_across_the_end_of_a_summary_is_not_cut_in_half() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    told = Story().answer("r/1/plan/1", text="z" * (SUMMARY - 10) + f" {secret}", answer=None, outcome="crashed")
+
+    assert "ghp_" not in trace_of((told.record,))

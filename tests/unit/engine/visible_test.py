@@ -15,6 +15,8 @@ SNAPSHOT = {
     ".planning/phases/00-old/EXECUTION-LOG.md": f"{CLAIMED}\n",
     ".planning/phases/00-old/00-VERIFICATION.md": f"{OPINED}\n",
     ".planning/phases/00-old/verify-trace.jsonl": f"{OPINED}\n",
+    ".planning/phases/00-old/RECEIPT.json": f"{OPINED}\n",
+    ".planning/phases/00-old/RECEIPT.json.sig": f"{OPINED}\n",
 }
 ASKED: tuple[Role, ...] = (
     "research", "plan", "plan_check", "execute", "mini_verify", "debug", "verify", "judge", "judge_divergence", "rate",
@@ -33,7 +35,7 @@ SEES: dict[Role, set[str]] = {
 
 def test_the_record_of_this_table_has_every_artifact() -> None:
     assert {name.rpartition("/")[2] for name in artifacts(whole())} >= NAMES - {"ROADMAP.md", "CONTEXT.md"} - {
-        "00-VERIFICATION.md", "verify-trace.jsonl",
+        "00-VERIFICATION.md", "verify-trace.jsonl", "RECEIPT.json", "RECEIPT.json.sig",
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Facts: commands we ran ourselves, each bound to the tree it was run on."""
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -148,6 +149,16 @@ def test_only_the_end_of_a_long_output_is_kept_and_no_control_letters(bench: Ben
 
     assert len(run.output) == OUTPUT_KEPT
     assert run.output.endswith("xred\n")
+
+
+def test_what_is_kept_of_the_output_holds_no_secret_and_its_hash_is_of_all_of_it(bench: Bench) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    told = criterion("c1", f"printf 'x%.0s' $(seq {OUTPUT_KEPT - 20}); echo ' {secret}'")
+    (run,) = facts_of(bench, Counting()).check(bench.base, [told], {})
+    printed = "x" * (OUTPUT_KEPT - 20) + f" {secret}\n"
+
+    assert run.output.endswith("x [redacted:github]\n")
+    assert run.output_sha256 == hashlib.sha256(printed.encode() + b"\0").hexdigest()
 
 
 def test_ptv_02_only_what_the_change_itself_broke_blocks(bench: Bench) -> None:

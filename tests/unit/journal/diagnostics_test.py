@@ -61,3 +61,13 @@ def test_what_cannot_be_written_is_said_in_our_own_words(home: Path) -> None:
 
     with pytest.raises(StorageFailed):
         FileDiagnostics(home).write("x", "y")
+
+
+def test_secrets_are_taken_out_of_papers(home: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    papers = FileDiagnostics(home)
+    papers.write("paper.md", f"key {secret}\n")
+    papers.learn(f"### {secret}\n")
+
+    assert (home / "diagnostics" / "paper.md").read_text() == "key [redacted:github]\n"
+    assert papers.learnings() == f"{HEADER}\n### [redacted:github]\n"

@@ -164,3 +164,12 @@ def test_a_share_that_is_none_is_told_and_the_default_used(share: object) -> Non
     made = read(honesty={"held_out_share": share})
 
     assert (made.honesty, len(made.notes)) == (Honesty(), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [('{"receipts": {"sign": true}}', True), ('{"receipts": {"sign": "yes"}}', False), ('{"receipts": null}', False)],
+    ids=["given", "another shape", "no section"],
+)
+def test_whether_receipts_are_signed(text: str, sign: bool) -> None:
+    assert config.read(text, "config.json").sign_receipts == sign

@@ -1,0 +1,245 @@
+"""Receipts on request: find them, compute them from the journal, and check one by doing its deciding again."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from autopilot import __version__
+from autopilot.domain.errors import ReceiptInvalid
+from autopilot.domain.phase import Phase
+from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
+from autopilot.domain.secrets import Redactor
+from autopilot.domain.settings import Limits, SandboxChoice
+from autopilot.driving import Warn, cache_folder, processes_of, signer_of
+from autopilot.engine.receipting import standing_of
+from autopilot.engine.streams import Streams
+from autopilot.evidence.facts import CommandFacts
+from autopilot.evidence.receipt import statement, text_of
+from autopilot.evidence.recheck import Rerun, contradictions, read
+from autopilot.journal.sqlite import SqliteJournal
+from autopilot.planning import ids
+from autopilot.planning.folders import folder_of
+from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.processes import ChildProcesses
+from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.removal import remove
+from autopilot.workspace.signing import GitSigner
+from autopilot.workspace.user_files import find_root, phase_folders, read_bytes
+from autopilot.workspace.user_repo import UserRepository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A receipt and where it is from; `signature` is None when there is none beside it."""
+
+    statement: Statement
+    text: str
+    where: str
+    signature: str | None = None
+
+
+def receipts(folder: str) -> tuple[Held, ...]:
+    """Every receipt in the phases' folders, in the order of the phases."""
+    root = find_root(Path(folder))
+    files = (root / ".planning" / "phases" / name / FILE for name in phase_folders(root))
+    found = (_at(path) for path in files if path.is_file())
+    return tuple(sorted(found, key=lambda held: ids.sort_key(held.statement.proof.phase)))
+
+
+def receipt(folder: str, phase: str) -> Held:
+    """The phase's receipt: the file in its folder, or computed from the journal where there is none."""
+    root, name = find_root(Path(folder)), ids.normalise(phase)
+    told = None
+    if ids.valid(name):
+        own = folder_of(Phase(id=name, name=""), phase_folders(root))
+        path = root / ".planning" / "phases" / own / FILE
+        told = _at(path) if path.is_file() else _computed(root, name)
+    if told is None:
+        raise ReceiptInvalid(
+            f"There is no receipt of phase {phase}.",
+            why=f"neither {FILE} in a folder of .planning/phases nor the journal tells of a finished pass of it.",
+            do="Run the phase, or name the file with --file.",
+        )
+    return told
+
+
+def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
+    """Do all that decided the phase again, from clean checkouts. Nothing is written to the repository."""
+    root = find_root(Path(folder))
+    held = _at(Path(folder, file)) if file else receipt(folder, phase)
+    proof, processes = held.statement.proof, processes_of(root)
+    if not ids.same(proof.phase, phase):
+        raise ReceiptInvalid(
+            f"{held.where} is the receipt of phase {proof.phase}, not of phase {phase}.",
+            why="The wrong phase would be checked.",
+            do=f"Use: autopilot receipt check {proof.phase} --file ...",
+        )
+    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
+    require_commit(git, proof.commit)
+    files, differences = frozen_texts(root, git, proof)
+    differences += [*contradictions(held.statement), *_denied(root, held)]
+    with _workspace(root, git, processes, proof.commit) as workspace:
+        if workspace.tree(proof.commit) != proof.tree:
+            differences.append(f"the tree of {proof.commit[:12]} is not {proof.tree[:12]}")
+        facts = _facts(workspace, processes, proof, sandbox, warn)
+        rerun = Rerun(
+            facts=facts,
+            workspace=workspace,
+            known=ancestors(git, proof),
+            files=files,
+        )
+        repeated = rerun.repeat(proof)
+        differences += rerun.new_failures(held.statement)
+    done = _told(held, repeated, differences, signer_of(root / ".autopilot", processes, warn))
+    tiers = sorted({run.sandbox for run in proof.runs} - {facts.sandbox.label})
+    moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {facts.sandbox.label}",) if tiers else ()
+    return msgspec.structs.replace(done, notes=(*moved, *done.notes))
+
+
+def require_commit(git: Git, commit: str) -> None:
+    if git.run("rev-parse", "-q", "--verify", f"{commit}^{{commit}}", ok=(0, 1, 128)).exit_code != 0:
+        raise ReceiptInvalid(
+            f"The commit {commit} of the receipt is not in this repository.",
+            why="There is nothing to check it against.",
+            do="Fetch it (`git fetch --unshallow` in a shallow clone); a rebased commit has no receipt.",
+        )
+
+
+def ancestors(git: Git, proof: Proof) -> frozenset[str]:
+    """The commits the receipt names that lie in the history of its own one."""
+    named = {proof.base, proof.commit, *(run.commit for run in proof.runs)}
+    return frozenset(
+        name
+        for name in named
+        if git.run("merge-base", "--is-ancestor", name, proof.commit, ok=(0, 1, 128)).exit_code == 0
+    )
+
+
+def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], list[str]]:
+    """The frozen test files as they lie in the checkout, else as committed; and those that are not what was run."""
+    files, problems = dict[str, str](), list[str]()
+    for frozen in proof.frozen_tests:
+        here = read_bytes(root / frozen.path)
+        if here is None:
+            committed = git.run("cat-file", "blob", f"HEAD:{frozen.path}", ok=(0, 128))
+            here = committed.stdout if committed.exit_code == 0 else None
+        if here is None:
+            problems.append(f"{frozen.path} is missing")
+            continue
+        # A checkout with other line ends than the run's is the same file.
+        forms = (here, here.replace(b"\r\n", b"\n"))
+        fitting = next((form for form in forms if hashlib.sha256(form).hexdigest() == frozen.sha256), None)
+        if fitting is None:
+            problems.append(f"{frozen.path} is not the file that was run")
+        else:
+            files[frozen.path] = fitting.decode("utf-8", "replace")
+    return files, problems
+
+
+@contextmanager
+def _workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> Iterator[GitWorkspace]:
+    """A workspace over a repository of its own that borrows the user's objects; gone afterwards."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="receipt-", dir=cache_folder()))
+    try:
+        shape, borrowing = UserRepository(root, git).shape(), place / "repository"
+        git.run("init", "-q", "--template=", f"--object-format={shape.object_format}", str(borrowing))
+        objects, shallow = borrowing / ".git" / "objects", read_bytes(shape.common_dir / "shallow")
+        (objects / "info").mkdir(exist_ok=True)
+        (objects / "info" / "alternates").write_text(f"{shape.common_dir / 'objects'}\n", encoding="utf-8")
+        if shallow:
+            (borrowing / ".git" / "shallow").write_bytes(shallow)
+        replace(git, cwd=borrowing).run("update-ref", "--no-deref", "HEAD", commit)
+        workspace = GitWorkspace(Places(root=borrowing, cache=place / "cache"), processes, "receipt", os.environ)
+        workspace.start()
+        yield workspace
+    finally:
+        remove(place)
+
+
+def _facts(
+    workspace: GitWorkspace, processes: ChildProcesses, proof: Proof, sandbox: SandboxChoice, warn: Warn
+) -> CommandFacts:
+    """A receipt may come from anybody: its commands run unconfined only if the user says so in as many words."""
+    ground = sandboxes.choose(sandbox, processes)
+    if ground.warning:
+        warn(ground.warning)
+    times = proof.limits
+    limits = Limits(command_seconds=int(times.command_seconds), gate_seconds=int(times.gate_seconds))
+    return CommandFacts(
+        workspace=workspace,
+        sandbox=ground.sandbox((workspace.history,), "receipt"),
+        limits=limits,
+        redact=Redactor.of(os.environ),
+    )
+
+
+def _at(path: Path) -> Held:
+    content = read_bytes(path)
+    if content is None:
+        raise ReceiptInvalid(
+            f"There is no file {path}.", why="It was named as the receipt.", do="Name a RECEIPT.json that exists."
+        )
+    signature = read_bytes(path.with_name(f"{path.name}{SIGNATURE.removeprefix(FILE)}"))
+    return Held(
+        statement=read(content, str(path)),
+        text=content.decode(),
+        where=str(path),
+        signature=None if signature is None else signature.decode("utf-8", "replace"),
+    )
+
+
+def _computed(root: Path, phase: str, of_run: str | None = None) -> Held | None:
+    """From the newest run that finished a pass of the phase, or from that one run."""
+    path = root / ".autopilot" / "journal.db"
+    if not path.is_file():
+        return None
+    journal = SqliteJournal.read_only(path)
+    for name in reversed([stream for stream in journal.streams() if "/" not in stream]):
+        streams = Streams(journal, name, ())
+        passes = streams.passes(phase) if of_run in {None, name} else ()
+        stands = standing_of(streams.run(), passes) if passes else None
+        if stands is not None:
+            made = statement(stands.record, streams.run(), stands.outcome, stands.verdict)
+            return Held(statement=made, text=text_of(made), where=str(path))
+    return None
+
+
+def _denied(root: Path, held: Held) -> Iterator[str]:
+    """Where the run took place its journal is still there, and a receipt changed since is no longer what it gives."""
+    proof = held.statement.proof
+    journal = _computed(root, proof.phase, proof.run)
+    same_program = proof.tools.get("autopilot") == __version__
+    if journal and same_program and journal.text != held.text:
+        yield "the journal of its run gives another receipt"
+
+
+def _told(held: Held, repeated: tuple[Repeated, ...], differences: list[str], signer: GitSigner) -> Recheck:
+    proof, result = held.statement.proof, held.statement.predicate.result
+    signature = signer.verify(held.text.encode(), held.signature) if held.signature else None
+    lost = [f"{r.name} ({r.when}): {r.note}" for r in repeated if r.now == NOT_RUN]
+    changed = [f"{r.name} ({r.when}): {r.then} then, {r.now} now" for r in repeated if not r.same and r.now != NOT_RUN]
+    notes = [f"{r.name} ({r.when}): {r.note}" for r in repeated if r.same and r.note]
+    # Work that a failed phase set aside need not be in anybody's repository.
+    (notes if result == "FAILED" else differences).extend(lost)
+    differences += changed
+    if signature and signature.trust == "bad":
+        differences.append(f"the signature does not hold: {signature.told}")
+    return Recheck(
+        phase=proof.phase,
+        run=proof.run,
+        commit=proof.commit,
+        result=result,
+        same=not differences,
+        repeated=repeated,
+        differences=tuple(differences),
+        notes=tuple(notes),
+        signature=f"{signature.trust}: {signature.told}" if signature else "none",
+    )

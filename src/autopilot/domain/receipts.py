@@ -1,0 +1,170 @@
+"""
+The receipt of a phase: an in-toto Statement with a test-result predicate, and beside it what Autopilot saw itself.
+
+Names in the file are written in camel case, as in-toto's are. `SCHEMA` grows when a reader has to know more.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from autopilot.domain.phase import Expectation
+from autopilot.domain.value import Value
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+SCHEMA = 1
+NOT_RUN = "not run"
+FILE, SIGNATURE = "RECEIPT.json", "RECEIPT.json.sig"
+
+Result = Literal["PASSED", "WARNED", "FAILED"]
+# What git may be handed from a file that anybody can have written.
+ObjectId = Annotated[str, msgspec.Meta(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+PlanningPath = Annotated[str, msgspec.Meta(pattern=r"^\.planning/(?!(?:.*/)?\.\.(?:/|$))[^\0]+$")]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+
+
+class Resource(Value, frozen=True, kw_only=True):
+    """in-toto's ResourceDescriptor, as far as we use it."""
+
+    name: str
+    digest: dict[str, str] = {}
+
+
+class DecidingRun(Value, frozen=True, kw_only=True, rename="camel"):
+    """
+    One command that decided, on the tree of `commit`.
+
+    `laid`: the frozen test files lay over the checkout. `restored` are the paths put back to what they were at the
+    phase's base, so that an old check meets new code.
+    """
+
+    step: str
+    kind: Literal["criterion", "gate", "test", "old"]
+    when: Literal["before", "after"]
+    task: str | None = None
+    check: str
+    what: str
+    command: str
+    expect: Expectation = Expectation()
+    exit_code: int | None
+    passed: bool
+    seconds: float
+    output_sha256: str
+    commit: ObjectId
+    tree: str
+    sandbox: str
+    laid: bool = False
+    restored: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the check is called in the lists of tests."""
+        return f"gate:{self.check}" if self.kind == "gate" else self.check
+
+
+class FrozenFile(Value, frozen=True, kw_only=True):
+    path: PlanningPath
+    sha256: Sha256
+
+
+class HashedFile(Value, frozen=True, kw_only=True):
+    path: str
+    sha256: str
+
+
+class Counts(Value, frozen=True, kw_only=True):
+    total: int
+    passed: int
+    warned: int
+    failed: int
+
+
+class TimeLimits(Value, frozen=True, kw_only=True, rename="camel"):
+    command_seconds: Seconds = 60
+    gate_seconds: Seconds = 600
+
+
+class JournalHead(Value, frozen=True, kw_only=True):
+    """The last entry of the pass; its hash covers every entry the journal had before it."""
+
+    stream: str
+    entry: int
+    sha256: str
+
+
+class Proof(Value, frozen=True, kw_only=True, rename="camel"):
+    """The `autopilot` object: all that is needed to do the deciding again."""
+
+    schema: int
+    run: str
+    phase: str
+    name: str
+    dir: str
+    number: int
+    cycle: int
+    verdict: str
+    reason: str
+    anchor: Literal["anchored", "unanchored"]
+    score: float | None
+    threshold: float
+    base: ObjectId
+    commit: ObjectId
+    tree: str
+    spec: HashedFile
+    plan_sha256: str | None
+    frozen_tests: tuple[FrozenFile, ...]
+    checks: Counts
+    runs: tuple[DecidingRun, ...]
+    limits: TimeLimits
+    tools: dict[str, str]
+    earlier_tools: tuple[dict[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    journal: JournalHead
+
+
+class Predicate(Value, frozen=True, kw_only=True, rename="camel"):
+    result: Result
+    configuration: tuple[Resource, ...]
+    passed_tests: tuple[str, ...] = ()
+    warned_tests: tuple[str, ...] = ()
+    failed_tests: tuple[str, ...] = ()
+    autopilot: Proof
+
+
+class Statement(Value, frozen=True, kw_only=True, rename="camel"):
+    type: str = msgspec.field(name="_type", default=STATEMENT)
+    subject: tuple[Resource, ...]
+    predicate_type: str = PREDICATE
+    predicate: Predicate
+
+    @property
+    def proof(self) -> Proof:
+        return self.predicate.autopilot
+
+
+class Repeated(Value, frozen=True, kw_only=True):
+    """One command run again. `same` compares exit code, result and tree; what was printed may differ."""
+
+    name: str
+    when: str
+    command: str
+    then: str
+    now: str
+    same: bool
+    note: str = ""
+
+
+class Recheck(Value, frozen=True, kw_only=True):
+    """What came of checking a receipt. Any difference and it does not hold."""
+
+    phase: str
+    run: str
+    commit: str
+    result: Result
+    same: bool
+    repeated: tuple[Repeated, ...] = ()
+    differences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    signature: str = ""

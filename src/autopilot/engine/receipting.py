@@ -1,0 +1,43 @@
+"""Which pass a phase's receipt is about, and the receipt's files: the same at the end of a pass and at landing."""
+
+from dataclasses import dataclass
+
+from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.verdict import Verdict
+from autopilot.engine.hands import Hands
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The pass a phase stands on, how it ended, and what the run made of the phase."""
+
+    record: PhaseRecord
+    outcome: PhaseOutcome
+    verdict: Verdict
+
+
+def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFinished | None = None) -> Standing | None:
+    """
+    AMB-37: the newest pass that completed since the phase got its chance, else the newest that ended.
+
+    `last` is the end of a pass that the run has not noted yet; None when no pass of the phase has ended.
+    """
+    phase, own = passes[-1].phase.id, (last,) if last else ()
+    ended, counted = (*run.passes(phase), *own), (*run.standing(phase), *own)
+    if not counted:
+        return None
+    recent = list(zip(passes, ended, strict=False))[len(ended) - len(counted) :]
+    record, finished = next((p for p in reversed(recent) if p[1].outcome.status == "completed"), recent[-1])
+    return Standing(record, finished.outcome, counted[-1].verdict)
+
+
+def receipt_files(
+    run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands, last: PhaseFinished | None = None
+) -> dict[str, str]:
+    """By path; none while no pass of the phase has ended."""
+    stands = standing_of(run, passes, last)
+    if stands is None:
+        return {}
+    made = hands.receipts.files(stands.record, run, stands.outcome, stands.verdict)
+    return {f"{stands.record.brief.dir}/{name}": text for name, text in made.items()}

@@ -1,0 +1,26 @@
+"""The files of a receipt: the statement, and its signature where one is wanted and can be had."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.receipts import FILE, SIGNATURE
+from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.verdict import Verdict
+from autopilot.evidence.receipt import statement, text_of
+
+
+def unsigned(text: str) -> str | None:  # noqa: ARG001 - the signature of every signer
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseReceipts:
+    """Implements `Receipts`."""
+
+    sign: Callable[[str], str | None] = unsigned
+
+    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:
+        text = text_of(statement(record, run, outcome, verdict))
+        signature = self.sign(text)
+        return {FILE: text} | ({SIGNATURE: signature} if signature else {})

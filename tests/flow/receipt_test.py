@@ -1,0 +1,254 @@
+"""Receipts of real runs: written, shown, and checked from a fresh clone that has no journal."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autopilot import app
+from autopilot.cli.main import main
+from autopilot.domain.errors import Interrupted
+from autopilot.domain.events import Entry, LandingStarted, PhaseFinished, PhaseLanded
+from autopilot.domain.receipts import Recheck
+from support.project import make_project, plan_answer, reviews, work_answer
+from support.repos import git, write
+from support.runs import Drive, driven
+
+DIR = ".planning/phases/01-letter-1"
+RECEIPT = f"{DIR}/RECEIPT.json"
+ROADMAP = """# Roadmap
+
+### Phase 1: Letter 1
+**Goal**: Write letter 1.
+**Success Criteria** (what must be TRUE):
+  1. The letter is there -- verified by: `date +%s%N; grep -q done letter1.txt`
+  2. The project's check passes -- verified by: `bash check.sh`
+"""
+ANSWERS = [
+    *reviews(),
+    plan_answer("1", [("letter1.txt", "done")]),
+    work_answer("1", "01-01", "letter1.txt", "done\n"),
+]
+
+
+@pytest.fixture(scope="module")
+def finished() -> Iterator[Drive]:
+    """One passed phase whose work also touched the check that a criterion runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        memory = Path("/dev/shm")
+        folder = Path(tempfile.mkdtemp(prefix="autopilot-receipt-", dir=memory if os.access(memory, os.W_OK) else None))
+        patch.setenv("AUTOPILOT_CACHE", str(folder / "cache"))
+        more = work_answer("1", "01-01", "letter1.txt", "done\n")
+        more["write"]["check.sh"] = "# the letter must exist\ntest -e README.md\ntest -e letter1.txt\n"
+        drive = Drive(make_project(folder / "project", [*ANSWERS[:-1], more], ROADMAP))
+        write(drive.root, {"check.sh": "test -e README.md\n"})
+        git(drive.root, "add", "-A")
+        git(drive.root, "commit", "-q", "-m", "a check")
+        assert drive.run().exit == 0
+        yield drive
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def clone(finished: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another machine: the repository and nothing else."""
+    git(tmp_path, "clone", "-q", str(finished.root), "clone")
+    monkeypatch.setenv("AUTOPILOT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path / "clone")
+    return tmp_path / "clone"
+
+
+def check(clone: Path, *more: str) -> int:
+    return main(["receipt", "check", "1", "--sandbox", "none", *more])
+
+
+def edited(clone: Path, edit: Callable[[Any], object]) -> None:
+    data = json.loads((clone / RECEIPT).read_text())
+    edit(data)
+    (clone / RECEIPT).write_text(json.dumps(data))
+
+
+def test_a_fresh_clone_comes_to_the_same_end(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert check(clone, "--json") == 0
+    done = json.loads(capfd.readouterr().out)
+
+    assert done["same"]
+    assert "SC-2.old" in {row["name"] for row in done["repeated"]}
+    assert any("prints something else" in note for note in done["notes"])
+    assert git(clone, "status", "--porcelain") == ""
+    assert not (clone / ".autopilot").exists()
+
+
+def test_without_a_sandbox_foreign_commands_are_not_run_unless_asked_for(clone: Path) -> None:
+    assert main(["receipt", "check", "1"]) == (0 if app.has_sandbox() else 4)
+
+
+EDITS: dict[str, Callable[[Any], object]] = {
+    "an exit code": lambda d: d["predicate"]["autopilot"]["runs"][0].update(exitCode=0, passed=True),
+    "a command": lambda d: d["predicate"]["autopilot"]["runs"][-1].update(command="exit 7"),
+    "a tree": lambda d: d["predicate"]["autopilot"]["runs"][-1].update(tree="0" * 40),
+    "what was put back": lambda d: d["predicate"]["autopilot"]["runs"][-1].update(restored=["letter1.txt"]),
+    "the hash of a test": lambda d: d["predicate"]["autopilot"]["frozenTests"][0].update(sha256="0" * 64),
+    "a commit of a run": lambda d: d["predicate"]["autopilot"]["runs"][0].update(commit="1" * 40),
+    "a gate that is none": lambda d: d["predicate"]["autopilot"]["runs"][0].update(kind="gate", check="__class__"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_a_changed_receipt_does_not_hold(edit: Callable[[Any], object], clone: Path) -> None:
+    edited(clone, edit)
+
+    assert check(clone) == 10
+
+
+def test_other_line_ends_are_no_difference(clone: Path) -> None:
+    test = clone / DIR / "tests" / "task-01-01.sh"
+    test.write_bytes(test.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert check(clone) == 0
+
+
+def test_a_changed_test_file_is_noticed(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write(clone, {f"{DIR}/tests/task-01-01.sh": "exit 0\n"})
+
+    assert check(clone) == 10
+    assert "task-01-01.sh is not the file that was run" in capfd.readouterr().out
+
+
+BAD: dict[str, Callable[[Path], object]] = {
+    "nothing in it": lambda c: (c / RECEIPT).write_bytes(b""),
+    "no receipt": lambda c: (c / RECEIPT).write_text('{"a": 1}'),
+    "bytes": lambda c: (c / RECEIPT).write_bytes(b"\xff\xfe\x00"),
+    "deep": lambda c: (c / RECEIPT).write_text("[" * 100_000),
+    "another predicate": lambda c: edited(c, lambda d: d.update(predicateType="https://slsa.dev/provenance/v1")),
+    "a newer schema": lambda c: edited(c, lambda d: d["predicate"]["autopilot"].update(schema=99)),
+    "an unknown commit": lambda c: edited(c, lambda d: d["predicate"]["autopilot"].update(commit="1" * 40)),
+    "an option for git": lambda c: edited(c, lambda d: d["predicate"]["autopilot"].update(commit="--help")),
+    "a path that leads out": lambda c: edited(
+        c, lambda d: d["predicate"]["autopilot"]["frozenTests"][0].update(path=".planning/../../x")
+    ),
+    "endless time": lambda c: edited(c, lambda d: d["predicate"]["autopilot"]["limits"].update(gateSeconds=1e12)),
+}
+
+
+@pytest.mark.parametrize("spoil", BAD.values(), ids=BAD)
+def test_bad_input_is_refused_in_three_lines(
+    spoil: Callable[[Path], object], clone: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spoil(clone)
+    shutil.copy(clone / RECEIPT, clone / "given.json")
+
+    assert check(clone, "--file", "given.json") == 2
+    assert len(capfd.readouterr().err.strip().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "words", [["7"], ["../x"], ["2", "--file", RECEIPT], ["1", "--file", "missing.json"]], ids=" ".join
+)
+def test_the_wrong_phase_or_file_is_refused(words: list[str], clone: Path) -> None:
+    assert main(["receipt", "check", *words]) == 2
+
+
+def test_show_tells_it_to_people_and_to_programs(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["receipt", "show"]) == 0
+    assert "WARNED" in capfd.readouterr().out
+    assert main(["receipt", "show", "01"]) == 0
+    page = capfd.readouterr().out
+    assert main(["receipt", "show", "1", "--json"]) == 0
+
+    assert "bash check.sh" in page
+    assert git(clone, "rev-parse", "HEAD~1") in page
+    assert capfd.readouterr().out == (clone / RECEIPT).read_text()
+
+
+def test_the_journal_gives_the_same_bytes_at_any_time(finished: Drive) -> None:
+    written = finished.reads(RECEIPT)
+    (finished.root / RECEIPT).unlink()
+
+    computed = app.receipt(str(finished.root), "1").text
+    git(finished.root, "checkout", "--", RECEIPT)
+
+    assert computed == written == finished.reads(RECEIPT)
+
+
+def test_where_the_journal_is_a_changed_receipt_is_denied_by_it(finished: Drive, tmp_path: Path) -> None:
+    data = json.loads(finished.reads(RECEIPT))
+    data["predicate"]["autopilot"]["score"] = 10.0
+    (tmp_path / "receipt.json").write_text(json.dumps(data))
+
+    done = app.check_receipt(str(finished.root), "1", str(tmp_path / "receipt.json"), "none", print)
+
+    assert done.differences == ("the journal of its run gives another receipt",)
+
+
+def held(drive: Drive) -> Recheck:
+    return app.check_receipt(str(drive.root), "1", None, "none", print)
+
+
+def test_a_failed_phase_has_a_receipt_that_holds(place: Path) -> None:
+    drive = driven(place, [*ANSWERS[:-1], {"role": "execute", "result": {}}, {"role": "debug", "result": {}}])
+
+    assert drive.run().exit == 10
+    assert json.loads(drive.reads(RECEIPT))["predicate"]["result"] == "FAILED"
+    assert held(drive).differences == ()
+
+
+@pytest.mark.parametrize("moment", [PhaseFinished, LandingStarted, PhaseLanded], ids=lambda kind: kind.__name__)
+def test_cut_off_around_landing_the_receipt_is_the_same(moment: type, place: Path) -> None:
+    drive = driven(place, ANSWERS)
+
+    def cut(entry: Entry) -> None:
+        if isinstance(entry.event, moment):
+            drive.meanwhile = lambda _: None
+            raise Interrupted
+
+    drive.meanwhile = cut
+    with pytest.raises(Interrupted):
+        drive.run()
+
+    assert drive.resume().exit == 0
+    assert git(drive.root, "status", "--porcelain") == ""
+    assert drive.reads(RECEIPT) == git(drive.root, "show", f"HEAD:{RECEIPT}") + "\n"
+    assert held(drive).same
+
+
+@pytest.fixture
+def signing(place: Path) -> Drive:
+    """A project whose user signs with a key of ssh."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not installed")
+    drive = driven(place, ANSWERS)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", place / "key"], check=True)
+    (place / "signers").write_text(f"ada@example.org {(place / 'key.pub').read_text()}")
+    git(drive.root, "config", "gpg.format", "ssh")
+    git(drive.root, "config", "user.signingkey", str(place / "key.pub"))
+    git(drive.root, "config", "gpg.ssh.allowedSignersFile", str(place / "signers"))
+    write(drive.root, {".planning/config.json": '{"receipts": {"sign": true}}\n'})
+    git(drive.root, "add", "-A")
+    git(drive.root, "commit", "-q", "-m", "sign receipts")
+    return drive
+
+
+def test_a_signed_receipt_names_its_signer_and_a_changed_one_fails(signing: Drive) -> None:
+    assert signing.run().exit == 0
+    assert git(signing.root, "status", "--porcelain") == ""
+    assert held(signing).signature.startswith("good: ada@example.org")
+    assert held(signing).same
+
+    (signing.root / RECEIPT).write_text(signing.reads(RECEIPT) + " ")
+
+    assert held(signing).signature.startswith("bad")
+
+
+def test_a_missing_key_is_a_warning_and_the_run_goes_on(signing: Drive) -> None:
+    git(signing.root, "config", "user.signingkey", "/nonexistent/key")
+
+    assert signing.run().exit == 0
+    assert sum("Receipts are not signed" in warning for warning in signing.warnings) == 1
+    assert not (signing.root / f"{RECEIPT}.sig").exists()
