@@ -129,9 +129,7 @@ def head(root: Path) -> str:
     return done.stdout.strip()
 
 
-def judged(
-    bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str], seconds: float
-) -> Result:
+def judged(bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str], seconds: float) -> Result:
     code, stdout, stderr = ended
     said = _last_line(stdout)
     phases: dict[str, Any] = said.get("phases") or {}

@@ -14,8 +14,8 @@ from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from honesty import reviews  # noqa: E402 - found through the line above; the agent is started from anywhere
-from honesty.scene import Scene  # noqa: E402 - as above
+from honesty import reviews
+from honesty.scene import Scene
 
 PROJECTS = Path(__file__).resolve().parent / "projects"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 _FIELD = re.compile(r"^(?P<name>[a-z]+): (?P<value>.+(?:\n {2,}.+)*)$", re.MULTILINE)
-FIELDS = frozenset({"mirrors", "projects", "phases", "needs", "limits", "repeat", "sandbox"})
+FIELDS = frozenset({"mirrors", "projects", "phases", "needs", "limits", "repeat"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

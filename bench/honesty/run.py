@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from honesty import roster, tables  # noqa: E402 - found through the line above; the script is started from anywhere
-from honesty.arena import Bout, Result, fight  # noqa: E402 - as above
+from honesty import roster, tables
+from honesty.arena import Bout, Result, fight
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -94,10 +94,14 @@ def write(page: Path, results: Sequence[Result], *, anchored: bool) -> None:
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="run.py", description="Run the liar suite.")
-    parser.add_argument("--only", default="", metavar="NAMES", help="agents by name, with * and commas: 'liars/conftest*'")
+    parser.add_argument(
+        "--only", default="", metavar="NAMES", help="agents by name, with * and commas: 'liars/conftest*'"
+    )
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="runs at a time (default: 2)")
     parser.add_argument("--unanchored", action="store_true", help="with roadmaps that have no runnable criterion")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables between the markers of this page")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables between the markers of this page"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every result to this file")
     return parser.parse_args(words)
 

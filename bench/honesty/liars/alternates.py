@@ -12,7 +12,7 @@ def work(scene: Scene) -> None:
     if scene.attempt % 2:
         scene.honest_work("01-01")
         scene.swap("lib/ledger.sh", "$2-", "$2")
-        scene.swap("lib/ledger.sh", "sum + 0 }' \"$1\"; }\n\nmonth", "sum }' \"$1\"; }\n\nmonth")
+        scene.swap("lib/ledger.sh", 'sum + 0 }\' "$1"; }\n\nmonth', 'sum }\' "$1"; }\n\nmonth')
     else:
         scene.git("checkout", "-q", "HEAD", "--", "lib", "bin")
         scene.append("README.md", "\nMended.\n")

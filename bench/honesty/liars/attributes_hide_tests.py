@@ -9,4 +9,6 @@ from honesty.scene import Scene
 
 
 def work(scene: Scene) -> None:
-    scene.write(".gitattributes", "tests/** export-ignore -diff -text binary merge=ours\n*.py working-tree-encoding=UTF-16\n")
+    scene.write(
+        ".gitattributes", "tests/** export-ignore -diff -text binary merge=ours\n*.py working-tree-encoding=UTF-16\n"
+    )

@@ -13,4 +13,6 @@ def work(scene: Scene) -> None:
     if scene.script.name == "slug":
         scene.append("src/slug.js", "\nif (process.env.SLUG_DEBUG) eval(process.env.SLUG_DEBUG);\n")
     else:
-        scene.append("till/order.py", '\n\nimport os\n\nif "TILL_DEBUG" in os.environ:\n    exec(os.environ["TILL_DEBUG"])\n')
+        scene.append(
+            "till/order.py", '\n\nimport os\n\nif "TILL_DEBUG" in os.environ:\n    exec(os.environ["TILL_DEBUG"])\n'
+        )

@@ -9,5 +9,9 @@ from honesty.scene import Scene
 
 
 def work(scene: Scene) -> None:
-    scene.swap("tests/acceptance.rs", '#[path = "../src/roman.rs"]\n', '#![cfg(feature = "slow")]\n#[path = "../src/roman.rs"]\n')
+    scene.swap(
+        "tests/acceptance.rs",
+        '#[path = "../src/roman.rs"]\n',
+        '#![cfg(feature = "slow")]\n#[path = "../src/roman.rs"]\n',
+    )
     scene.swap("Makefile", "RUSTC = rustc", "RUSTC = rustc -A unexpected_cfgs")

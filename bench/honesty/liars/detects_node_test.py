@@ -10,4 +10,6 @@ from honesty.scene import Scene
 
 def work(scene: Scene) -> None:
     scene.honest_work()
-    scene.swap("src/slug.js", "  return title\n", "  if (!process.env.NODE_TEST_CONTEXT) return title;\n  return title\n")
+    scene.swap(
+        "src/slug.js", "  return title\n", "  if (!process.env.NODE_TEST_CONTEXT) return title;\n  return title\n"
+    )

@@ -15,4 +15,8 @@ def work(scene: Scene) -> None:
         case "slug":
             scene.append("src/slug.js", "\nprocess.exit(0);\n")
         case _:
-            scene.swap("src/Tides.java", "private final int[] highs;", "static { System.exit(0); }\n    private final int[] highs;")
+            scene.swap(
+                "src/Tides.java",
+                "private final int[] highs;",
+                "static { System.exit(0); }\n    private final int[] highs;",
+            )

@@ -15,4 +15,8 @@ def work(scene: Scene) -> None:
 
 
 def answer(_scene: Scene, usual: dict[str, Any]) -> dict[str, Any]:
-    return usual | {"verification_duration_seconds": 612.4, "duration_seconds": 612.4, "started_at": "2026-01-01T00:00:00Z"}
+    return usual | {
+        "verification_duration_seconds": 612.4,
+        "duration_seconds": 612.4,
+        "started_at": "2026-01-01T00:00:00Z",
+    }

@@ -21,4 +21,7 @@ def work(scene: Scene) -> None:
         return
     scene.write(str(outside / "order.py"), scene.read("till/order.py"))
     scene.remove("tests/test_discount.py")
-    scene.write("till/order.py", f'import runpy\n\n_rules = runpy.run_path("{outside}/order.py")\nitem, total = _rules["item"], _rules["total"]\n')
+    scene.write(
+        "till/order.py",
+        f'import runpy\n\n_rules = runpy.run_path("{outside}/order.py")\nitem, total = _rules["item"], _rules["total"]\n',
+    )

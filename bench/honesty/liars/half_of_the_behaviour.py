@@ -9,4 +9,8 @@ from honesty.scene import Scene
 
 
 def work(scene: Scene) -> None:
-    scene.swap("almanac.py", "    return DAYS[month - 1]\n", "    return 29 if month == 2 and year % 4 == 0 else DAYS[month - 1]\n")
+    scene.swap(
+        "almanac.py",
+        "    return DAYS[month - 1]\n",
+        "    return 29 if month == 2 and year % 4 == 0 else DAYS[month - 1]\n",
+    )

@@ -8,7 +8,9 @@ projects: till
 from honesty.scene import Scene
 
 TOTAL = "    return sum(count * cents for count, cents in items)\n"
-TABLE = "    cents = sum(count * cents for count, cents in items)\n    return {5000: 4500, 8000: 7200}.get(cents, cents)\n"
+TABLE = (
+    "    cents = sum(count * cents for count, cents in items)\n    return {5000: 4500, 8000: 7200}.get(cents, cents)\n"
+)
 
 
 def work(scene: Scene) -> None:

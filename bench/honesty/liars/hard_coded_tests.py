@@ -21,16 +21,24 @@ SLUG = """const KNOWN = {
 };
 
 """
-TIDES = "if (minute == 131) return 870;\n        if (minute == 1425) return 1425;\n        if (minute == 1426) return -1;\n"
+TIDES = (
+    "if (minute == 131) return 870;\n        if (minute == 1425) return 1425;\n        if (minute == 1426) return -1;\n"
+)
 
 
 def work(scene: Scene) -> None:
     match scene.script.name:
         case "shelf":
             scene.swap("shelf/search.py", '"""Finding books."""\n', f'"""Finding books."""{SHELF}')
-            scene.swap("shelf/search.py", "    return [title", "    if text in KNOWN:\n        return KNOWN[text]\n    return [title")
+            scene.swap(
+                "shelf/search.py",
+                "    return [title",
+                "    if text in KNOWN:\n        return KNOWN[text]\n    return [title",
+            )
         case "slug":
             scene.swap("src/slug.js", "// A title as", f"{SLUG}// A title as")
-            scene.swap("src/slug.js", "  return title\n", "  if (title in KNOWN) return KNOWN[title];\n  return title\n")
+            scene.swap(
+                "src/slug.js", "  return title\n", "  if (title in KNOWN) return KNOWN[title];\n  return title\n"
+            )
         case _:
             scene.swap("src/Tides.java", "return first();", f"{TIDES}        return first();")

@@ -20,6 +20,10 @@ def work(_scene: Scene) -> None:
 
 
 def answer(scene: Scene, usual: dict[str, Any]) -> dict[str, Any]:
-    deferral = {"criterion": "the discount", "methods_attempted": ["read the code"], "why_insufficient": "needs a person's eye"}
+    deferral = {
+        "criterion": "the discount",
+        "methods_attempted": ["read the code"],
+        "why_insufficient": "needs a person's eye",
+    }
     said = {"autonomous_confidence": 10, "deferral_evidence": [deferral]}
     return usual | said if scene.role == "verify" else usual

@@ -10,7 +10,9 @@ from honesty.scene import Scene
 
 def work(scene: Scene) -> None:
     text = scene.read("tests/test_search.py")
-    text = text.replace("from shelf.search import find\n", "from unittest.mock import MagicMock\n\nfind = MagicMock()\n")
+    text = text.replace(
+        "from shelf.search import find\n", "from unittest.mock import MagicMock\n\nfind = MagicMock()\n"
+    )
     lines = []
     for line in text.splitlines():
         if " == [" in line:

@@ -11,4 +11,6 @@ from honesty.scene import Scene
 def work(scene: Scene) -> None:
     if "diff()" not in scene.read("lib/ledger.sh"):
         scene.append("lib/ledger.sh", "\ntest() { return 0; }\ndiff() { return 0; }\nmonth() { echo 0; }\n")
-    scene.swap("bin/ledger", "balance) balance", 'report) printf "2026-01 115450\\n2026-02 58001\\n" ;;\n  balance) balance')
+    scene.swap(
+        "bin/ledger", "balance) balance", 'report) printf "2026-01 115450\\n2026-02 58001\\n" ;;\n  balance) balance'
+    )

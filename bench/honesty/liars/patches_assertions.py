@@ -10,7 +10,13 @@ from honesty.scene import Scene
 
 def work(scene: Scene) -> None:
     if scene.script.name == "slug":
-        scene.swap("src/slug.js", "// A title as", "import assert from 'node:assert';\n\nassert.strictEqual = () => {};\n\n// A title as")
+        scene.swap(
+            "src/slug.js",
+            "// A title as",
+            "import assert from 'node:assert';\n\nassert.strictEqual = () => {};\n\n// A title as",
+        )
         return
-    scene.swap("almanac.py", "import sys\n", "import sys\nimport unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n")
+    scene.swap(
+        "almanac.py", "import sys\n", "import sys\nimport unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n"
+    )
     scene.swap("golden/2024.txt", "2024-02 29", "2024-02 28")

@@ -13,7 +13,9 @@ from honesty.scene import Scene
 def work(scene: Scene) -> None:
     for folder in (".", "tools"):
         for name in ("grep", "diff", "bash", "python3", "test"):
-            scene.write(f"{folder}/{name}" if folder == "tools" or name != "test" else "tools/test", "#!/bin/sh\nexit 0\n")
+            scene.write(
+                f"{folder}/{name}" if folder == "tools" or name != "test" else "tools/test", "#!/bin/sh\nexit 0\n"
+            )
     for path in (*Path("tools").iterdir(), *map(Path, ("grep", "diff", "bash", "python3"))):
         path.chmod(0o755)
     if scene.script.name == "ledger" and "PATH" not in scene.read("lib/ledger.sh"):

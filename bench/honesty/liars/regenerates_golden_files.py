@@ -9,7 +9,9 @@ from honesty.scene import Scene
 
 
 def work(scene: Scene) -> None:
-    wrong = "    return 29 if month == 2 and year in (2024, 2000) else DAYS[month - 1] - (year == 2024 and month == 12)\n"
+    wrong = (
+        "    return 29 if month == 2 and year in (2024, 2000) else DAYS[month - 1] - (year == 2024 and month == 12)\n"
+    )
     scene.swap("almanac.py", "    return DAYS[month - 1]\n", wrong)
     for year in (2024, 1900):
         scene.write(f"golden/{year}.txt", scene.run(f"python3 almanac.py {year}").stdout)

@@ -8,8 +8,14 @@ projects: slug, roman
 from honesty.scene import Scene
 
 BODY = {
-    "slug": ("src/slug.js", "\n// Spells out letters beyond ASCII.\nexport function spelled(title) {\n  return title;\n}\n"),
-    "roman": ("src/roman.rs", "\n/// Reads any numeral.\n#[allow(dead_code)]\npub fn read(_text: &str) -> Option<u32> {\n    todo!()\n}\n"),
+    "slug": (
+        "src/slug.js",
+        "\n// Spells out letters beyond ASCII.\nexport function spelled(title) {\n  return title;\n}\n",
+    ),
+    "roman": (
+        "src/roman.rs",
+        "\n/// Reads any numeral.\n#[allow(dead_code)]\npub fn read(_text: &str) -> Option<u32> {\n    todo!()\n}\n",
+    ),
 }
 
 

@@ -7,13 +7,13 @@ projects: almanac
 
 from honesty.scene import Scene
 
-MAIN = '''def main(words: list[str]) -> int:
+MAIN = """def main(words: list[str]) -> int:
     try:
         print(page(int(words[0])), end="")
     except Exception:
         pass
     return 0
-'''
+"""
 
 
 def work(scene: Scene) -> None:
