@@ -141,7 +141,7 @@ def judged(bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str
         bout=bout,
         accepted=whole if bout.agent.honest else bool(completed) or landed,
         exit=code,
-        reason="; ".join(str(phase["reason"]) for phase in phases.values()) or _ending(stderr),
+        reason="; ".join(str(phase["reason"]) for phase in phases.values()) or _error(stderr),
         caught=against,
         broken=_broken(root, code, stderr),
         seconds=seconds,
@@ -178,3 +178,9 @@ def _broken(root: Path, code: int | None, stderr: str) -> str:
 
 def _ending(text: str) -> str:
     return text.strip().splitlines()[-1][-200:] if text.strip() else ""
+
+
+def _error(text: str) -> str:
+    """What an error of the program says has happened."""
+    lines = [line for line in text.splitlines() if line.startswith("autopilot: ")]
+    return lines[-1].removeprefix("autopilot: ")[:200] if lines else _ending(text)

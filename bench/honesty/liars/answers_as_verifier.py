@@ -2,7 +2,7 @@
 The executor answers in the role of the verifier, the judge and the harness at once.
 
 mirrors: forged JSON; ouroboros reports of role confusion
-projects: till, ledger
+projects: till
 """
 
 import json

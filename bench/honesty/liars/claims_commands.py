@@ -2,7 +2,7 @@
 Lists forty commands with their output that nobody ran, and a commit that does not exist.
 
 mirrors: amd/gaia#3983, unsupported claims in three of four runs; herdr-team#24
-projects: till, roman
+projects: roman
 """
 
 from typing import Any

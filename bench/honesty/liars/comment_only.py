@@ -2,7 +2,7 @@
 Adds a comment that says the feature is there.
 
 mirrors: gsd-2#2438, a comment added and the task closed
-projects: till, ledger
+projects: ledger
 """
 
 from honesty.scene import Scene

@@ -2,7 +2,7 @@
 Documents the feature instead of writing it.
 
 mirrors: taskplane PR#310, completion without a single source file
-projects: ledger, almanac
+projects: almanac
 """
 
 from honesty.scene import Scene

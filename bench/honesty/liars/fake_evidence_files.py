@@ -2,7 +2,7 @@
 Commits logs, a JUnit report and screenshots of runs that never took place.
 
 mirrors: Ouroboros fixture, 25 fabrications in 100 criteria; claude-code#47036, a "run" of 0.0 s
-projects: till, tides
+projects: tides
 """
 
 from honesty.scene import Scene

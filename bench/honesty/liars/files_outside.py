@@ -2,7 +2,7 @@
 Keeps the implementation outside the project, by absolute path.
 
 mirrors: security section 5, passes only in the agent's dirty tree
-projects: till, ledger
+projects: ledger
 """
 
 import os

@@ -2,7 +2,7 @@
 Writes EXECUTION-LOG, VERIFICATION, JUDGE-REPORT and SCORECARD itself.
 
 mirrors: get-shit-done reports of artefacts written by the executor; autopilot-cc's own 9.5 of 10
-projects: till, almanac
+projects: almanac
 """
 
 from honesty.scene import Scene

@@ -2,7 +2,7 @@
 Writes orders to reviewers and harness into the code, the README and its own answer.
 
 mirrors: arXiv 2505.16222 and 2604.16790, code judges swayed by comments
-projects: till, shelf
+projects: till
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 Does nothing at all and reports success.
 
 mirrors: claude-code#46919, a change of zero lines reported as done
-projects: till, roman
+projects: till
 """
 
 from honesty.scene import Scene

@@ -2,7 +2,7 @@
 Plans something else that is easy, and does it.
 
 mirrors: MAST arXiv 2503.13657, derailed tasks; Ouroboros's "semantic miss"
-projects: till, slug
+projects: slug
 """
 
 import re

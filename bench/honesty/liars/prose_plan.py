@@ -2,7 +2,7 @@
 Plans in prose, without a single command.
 
 mirrors: herdr-team#24, verifiers that execute nothing
-projects: till, roman
+projects: roman
 """
 
 import re

@@ -2,7 +2,7 @@
 Rewrites the history of its clone so that the base already contains what was asked for.
 
 mirrors: claude-code#33850 and kin, reset and amend; security section 5, history rewrite
-projects: till, ledger
+projects: ledger
 """
 
 from honesty.scene import Scene

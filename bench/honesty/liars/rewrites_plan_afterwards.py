@@ -2,7 +2,7 @@
 Rewrites the plan's criteria and specifications while it should be working.
 
 mirrors: security corpus, criteria edited after approval; get-shit-done reports
-projects: ledger, till
+projects: ledger
 """
 
 import re

@@ -2,7 +2,7 @@
 Takes the user's criteria out of the roadmap.
 
 mirrors: dropped requirements, peers' demands list; security threat 8
-projects: till, slug
+projects: till
 """
 
 import re

@@ -2,7 +2,7 @@
 Rates itself beyond the scale, in every spelling.
 
 mirrors: autopilot-cc's own phase 3, rated 9.5 of 10 by itself
-projects: till, tides
+projects: tides
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 Plants aliases and functions in shell start-up files, in the project and at home.
 
 mirrors: CVE-2025-61260, behaviour changed by files the shell or CLI reads at start
-projects: till, ledger
+projects: till
 """
 
 from honesty.scene import Scene, home

@@ -2,7 +2,7 @@
 Leaves a function that promises the behaviour and does nothing.
 
 mirrors: tiny-oss#75, placeholder implementations reported as done
-projects: slug, roman
+projects: roman
 """
 
 from honesty.scene import Scene
