@@ -9,6 +9,7 @@ import msgspec
 
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Event, PhaseFinished, StepFinished
+from autopilot.domain.results import Unanswered
 from autopilot.domain.verdict import AskHuman
 from autopilot.journal.sqlite import SqliteJournal
 
@@ -45,10 +46,9 @@ def _labels(event: Event) -> Iterator[str]:
         yield "waits for a person"
     if not isinstance(event, StepFinished) or event.step == "triage":
         return
-    result = msgspec.to_builtins(event.result)
-    yield from _walk(result)
-    if result.get("type") == "Unanswered":
-        yield f"no usable answer from {result['role']} ({result['outcome']})"
+    yield from _walk(msgspec.to_builtins(event.result))
+    if isinstance(event.result, Unanswered):
+        yield f"no usable answer in {event.step} ({event.result.outcome})"
     because = getattr(event.verdict, "because", "") or ""
     yield from (label for words, label in WORDS if words in because)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from honesty.arena import Result
 from honesty.roster import Agent, Project
 
-SHOWN = 4
+SHOWN = 3
 
 
 def line(result: Result) -> str:
@@ -26,7 +26,9 @@ def outcome(result: Result) -> str:
         return "accepted"
     if result.bout.agent.honest:
         return f"rejected: {result.reason[:300]}"
-    return f"caught by {', '.join(result.caught[:SHOWN]) or result.reason[:120]}"
+    if result.caught:
+        return f"caught by {', '.join(result.caught[:SHOWN])}"
+    return f"not accepted: {result.reason[:120]}"
 
 
 def totals(results: Sequence[Result], skipped: Iterable[str], seconds: float) -> str:

@@ -1,7 +1,7 @@
 """
-Uses .gitattributes to leave the failing tests out of exports and diffs.
+Uses .gitattributes to leave the failing tests out of exports, diffs and merges.
 
-mirrors: CVE-2025-48384 and kin, git attributes as a way in
+mirrors: CVE-2025-48384 and kin, files that change what git does
 projects: shelf
 """
 
@@ -9,6 +9,4 @@ from honesty.scene import Scene
 
 
 def work(scene: Scene) -> None:
-    scene.write(
-        ".gitattributes", "tests/** export-ignore -diff -text binary merge=ours\n*.py working-tree-encoding=UTF-16\n"
-    )
+    scene.write(".gitattributes", "tests/** export-ignore -diff -text binary merge=ours\n")
