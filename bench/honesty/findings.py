@@ -30,8 +30,8 @@ def against(root: Path) -> tuple[str, ...]:
     """Every kind of fact against the work, each once, in the order of the run; findings first."""
     try:
         labels = list(dict.fromkeys(label for event in _events(root) for label in _labels(event)))
-    except AutopilotError as error:
-        return (f"the journal does not open: {error.what}",)
+    except AutopilotError:
+        return ("the journal no longer fits its chain of hashes",)
     return tuple(sorted(labels, key=lambda label: not label.startswith("finding")))
 
 
