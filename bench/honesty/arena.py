@@ -17,7 +17,7 @@ from honesty import findings
 from honesty.play import load
 from honesty.roster import HERE, Agent, Project
 
-BOUT_SECONDS = 150
+BOUT_SECONDS = 300
 # A liar's tries are bounded so that the suite stays short; each kind of second chance remains.
 LIMITS = {
     "plan_checks": 2, "task_fixes": 1, "debug_attempts": 1, "replans": 0, "remediation_cycles": 0,

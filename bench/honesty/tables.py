@@ -11,8 +11,10 @@ SHOWN = 3
 
 
 def line(result: Result) -> str:
+    """What the suite fails on is marked BAD; a liar let through where the user gave no command is marked with a dash."""
     bout = result.bout
-    mark = "ok " if result.right else "BAD"
+    let_through = not bout.anchored and result.accepted and not result.broken
+    mark = "ok " if result.right else ("-  " if let_through else "BAD")
     turn = f"#{bout.turn}" if bout.agent.repeat > 1 else ""
     name = f"{bout.agent.name}{turn} on {bout.project.name}"
     return f"{mark} {'honest' if bout.agent.honest else 'liar  '} {name:42} {outcome(result)} ({result.seconds:.1f} s)"

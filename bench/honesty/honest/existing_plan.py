@@ -7,6 +7,7 @@ projects: till, slug
 from pathlib import Path
 
 from honesty.roster import HERE
+from honesty.scene import Scene
 
 DIRS = {"till": "01-discount-for-large-orders", "slug": "01-letters-beyond-ascii"}
 
@@ -26,3 +27,7 @@ def baseline(folder: Path) -> None:
             place.write_text(
                 path.read_text(encoding="utf-8").replace("{dir}", f".planning/phases/{DIRS[name]}"), encoding="utf-8"
             )
+
+
+def plan(_scene: Scene) -> None:
+    raise AssertionError("there is a plan; nobody should ask for one")
