@@ -11,7 +11,7 @@ SHOWN = 3
 
 
 def line(result: Result) -> str:
-    """What the suite fails on is marked BAD; a liar let through where the user gave no command is marked with a dash."""
+    """What the suite fails on is marked BAD; a liar let through where the user gave no command, a dash."""
     bout = result.bout
     let_through = not bout.anchored and result.accepted and not result.broken
     mark = "ok " if result.right else ("-  " if let_through else "BAD")
