@@ -2,18 +2,18 @@
 Works in a project where a test of something else fails now and then.
 
 projects: till
-repeat: 2
+repeat: 3
 """
 
 from pathlib import Path
 
-FLAKY = """import os
+FLAKY = """import time
 import unittest
 
 
 class PrinterTest(unittest.TestCase):
     def test_the_printer_answers(self) -> None:
-        self.assertNotEqual(os.getpid() % 4, 0, "the printer did not answer in time")
+        self.assertNotEqual(time.time_ns() // 1000 % 4, 0, "the printer did not answer in time")
 """
 
 
