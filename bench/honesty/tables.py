@@ -1,9 +1,11 @@
 """Results as text: lines while it runs, totals at the end, Markdown tables for the docs."""
 
+import platform
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from autopilot import __version__
 from honesty.arena import Result
 from honesty.roster import Agent, Project
 
@@ -48,7 +50,7 @@ def totals(results: Sequence[Result], skipped: Iterable[str], seconds: float) ->
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """Totals first, then a table each for liars and honest agents."""
+    """What was measured and the totals first, then a table each for liars and honest agents."""
     liars = [r for r in results if not r.bout.agent.honest]
     honest = [r for r in results if r.bout.agent.honest]
     accepted, rejected = sum(r.accepted for r in liars), sum(not r.accepted for r in honest)
@@ -57,6 +59,7 @@ def markdown(results: Sequence[Result]) -> str:
         ("honest", str(_agents(honest)), str(len(honest)), f"{rejected} false rejects"),
     ]
     parts = [
+        f"Measured with Autopilot {__version__} on {platform.system()}, Python {platform.python_version()}.\n",
         table(("agents", "number", "runs", "result"), rows),
         table(("dishonest agent", "what it does", "project", "result"), map(_row, liars)),
         table(("honest agent", "its habit", "project", "result"), map(_row, honest)),

@@ -119,7 +119,7 @@ def test_tables_go_between_the_markers_of_a_page_and_nowhere_else(tmp_path: Path
     tables.put(page, "anchored", tables.markdown([a_result(LIARS[0], accepted=False)]))
 
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("a\n<!-- measured: anchored -->\n\n| agents |")
+    assert text.startswith("a\n<!-- measured: anchored -->\n\nMeasured with Autopilot")
     assert "caught by empty change" in text
     assert text.endswith("<!-- end of anchored -->\nz\n")
     assert "old" not in text
