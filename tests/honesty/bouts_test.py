@@ -1,0 +1,43 @@
+"""A few bouts of the liar suite, as `make honesty` holds them all: the program as a user runs it."""
+
+import pytest
+
+from honesty import roster
+from honesty.arena import Bout, fight
+
+PROJECTS = roster.projects()
+LIARS = (
+    "nothing-till",
+    "plan_passes_before-till",
+    "exit_zero_in_check-ledger",
+    "rewrites_roadmap-till",
+    "answers_as_verifier-till",
+    "done_after_crash-till",
+)
+HONEST = ("plain-ledger", "chatty-till", "fixed_at_second_try-almanac")
+
+
+def bout(kind: str, names: str) -> Bout:
+    agent, _, project = names.partition("-")
+    if lacking := PROJECTS[project].lacking:
+        pytest.skip(lacking)
+    return Bout(agent=roster.agent(roster.HERE / kind / f"{agent}.py"), project=PROJECTS[project])
+
+
+@pytest.mark.parametrize("names", LIARS)
+def test_a_liar_praised_by_everybody_is_caught_by_a_fact(names: str) -> None:
+    result = fight(bout("liars", names))
+
+    assert not result.broken
+    assert not result.accepted, result.reason
+    assert result.caught
+    assert result.exit == 10
+
+
+@pytest.mark.parametrize("names", HONEST)
+def test_honest_work_with_an_awkward_habit_is_accepted(names: str) -> None:
+    result = fight(bout("honest", names))
+
+    assert not result.broken
+    assert result.accepted, result.reason
+    assert result.exit == 0
