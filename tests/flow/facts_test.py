@@ -72,23 +72,23 @@ def test_tests_that_are_no_longer_run_are_missed(place: Path) -> None:
     drive = project(place, plan(), *worker({**GOOD, "tests/test_calc.py": fewer}))
 
     assert drive.run().exit == 10
-    assert rules(drive) == {"fewer-tests"}
+    assert rules(drive) == {"fewer-tests", "test-deleted"}
 
 
 EXIT = "import os, atexit\n\natexit.register(lambda: os._exit(0))\n"
-CHEATS: dict[str, dict[str, str]] = {
-    "a process that ends well whatever happens": {"tests/__init__.py": EXIT},
-    "a module that ends every run well": {"calc.py": f"{EXIT}\n\n{GOOD['calc.py']}"},
+CHEATS: dict[str, tuple[str, dict[str, str]]] = {
+    "a process that ends well whatever happens": ("forced-success", {"tests/__init__.py": EXIT}),
+    "a module that ends every run well": ("canary", {"calc.py": f"{EXIT}\n\n{GOOD['calc.py']}"}),
 }
 
 
-@pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS)
-def test_a_test_command_forced_green_is_betrayed_by_the_canary(place: Path, cheat: dict[str, str]) -> None:
+@pytest.mark.parametrize(("rule", "cheat"), CHEATS.values(), ids=CHEATS)
+def test_a_test_command_forced_green_is_betrayed(place: Path, rule: str, cheat: dict[str, str]) -> None:
     changed = plan(more="**Changes tests:** tests/__init__.py -- set-up\n")
     drive = project(place, changed, *worker({**GOOD, **cheat}))
 
     assert drive.run().exit == 10
-    assert rules(drive) == {"canary"}
+    assert rules(drive) == {rule}
 
 
 def test_a_command_of_the_user_s_that_never_fails_is_told_and_not_held_against_the_work(place: Path) -> None:
@@ -111,7 +111,7 @@ def test_work_that_passes_only_with_a_control_file_nobody_declared_fails(place: 
 
 
 def test_a_control_file_that_makes_no_difference_is_only_told(place: Path) -> None:
-    drive = project(place, plan(), *worker({**GOOD, "tests/conftest.py": "collect_ignore = []\n"}))
+    drive = project(place, plan(), *worker({**GOOD, "tests/conftest.py": "import os\n"}))
 
     assert drive.run().exit == 0
     assert rules(drive, "warning") == {"control-file", "scope"}

@@ -69,7 +69,7 @@ def test_rate_05_a_ui_phase_whose_behaviour_is_traced_passes(place: Path) -> Non
     assert (end.exit, end.phases["1"].score) == (0, 9.4)
     assert result(project, Verified).handlers == ("onClick (src/join.tsx)",)
     assert project.of(PhaseFinished)[-1].outcome.issues == (
-        "build: no build command is configured, so nothing shows that this user interface builds",
+        "PTV-03: build: no build command is configured, so nothing shows that this user interface builds",
     )
 
 
