@@ -64,6 +64,7 @@ class GitWorkspace:
         self._places = Places(root=places.root.resolve(), cache=places.cache.resolve())
         self._processes, self._run, self._env, self._slot_number = processes, run, dict(env), slot
         self._trees: dict[str, str] = {}
+        self._changes: dict[tuple[str, str], Change] = {}
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
 
@@ -170,7 +171,9 @@ class GitWorkspace:
         return self._trees[commit]
 
     def change(self, base: str, commit: str) -> Change:
-        return self._store.change(base, commit)
+        if (base, commit) not in self._changes:
+            self._changes[base, commit] = self._store.change(base, commit)
+        return self._changes[base, commit]
 
     def read(self, commit: str, path: str) -> str | None:
         return self._store.read(commit, path)
