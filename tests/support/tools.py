@@ -46,6 +46,9 @@ class SaidFacts:
     def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
         return Variant(commit=change.commit)
 
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
+        return Variant(commit=change.commit)
+
     def recall(self, runs: Iterable[CommandRun]) -> None:
         """Every command holds or fails as it was told to."""
 

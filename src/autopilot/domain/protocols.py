@@ -280,6 +280,10 @@ class FactMaker(Protocol):
         """
         ...
 
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
+        """The change's commit with the tests, and every check that the commands run, as they were at its base."""
+        ...
+
     def recall(self, runs: Iterable[CommandRun]) -> None:
         """Facts made earlier in this run, as the journal has them: those that passed are not made again."""
         ...

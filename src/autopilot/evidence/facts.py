@@ -128,6 +128,9 @@ class CommandFacts:
         gates = tuple(command for _, command in self.commands.configured())
         return Variants(workspace=self.workspace, commands=gates).make(part, change, kept)
 
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
+        return Variants(workspace=self.workspace, commands=tuple(commands)).as_before(change, kept)
+
     def recall(self, runs: Iterable[CommandRun]) -> None:
         for run in runs:
             if run.passed and run.laid and run.sandbox == self.sandbox.label and run.check != "canary":

@@ -6,13 +6,13 @@ from fnmatch import fnmatchcase
 
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.protocols import Part, Variant, Workspace
-from autopilot.evidence import control_files
+from autopilot.evidence import control_files, reach
 from autopilot.evidence.test_files import is_source, is_test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variants:
-    """`commands` are the project's gates: a script they run by name controls them."""
+    """`commands` are those whose checks are meant, the project's gates as a rule: what they run controls them."""
 
     workspace: Workspace
     commands: tuple[str, ...] = ()
@@ -20,8 +20,20 @@ class Variants:
     def make(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
         """New tests stay, whichever they are: a test more catches nothing less."""
         folders = part != "control"
-        wanted = (file for file in change.files if self._is(part, file, change))
-        paths = tuple(file.path for file in wanted if not named(file.path, kept, folders=folders))
+        wanted = (file.path for file in change.files if self._is(part, file, change))
+        return self._without(change, tuple(path for path in wanted if not named(path, kept, folders=folders)))
+
+    def as_before(self, change: Change, kept: Sequence[str]) -> Variant:
+        """With the tests, and what looks like a check and is run by a command, as they were; new files stay."""
+        old = (file.path for file in change.files if file.status != "A")
+        altered = [path for path in old if not named(path, kept, folders=True)]
+        perhaps = {path for path in altered if not is_test(path) and reach.like_a_check(path)}
+        texts = self.workspace.wanted_texts(change.base, reach.leads_on) if perhaps else {}
+        # A check that is no text is named by what is.
+        run = reach.reached(self.commands, {**dict.fromkeys(perhaps, ""), **texts})
+        return self._without(change, tuple(path for path in altered if is_test(path) or path in perhaps & run))
+
+    def _without(self, change: Change, paths: tuple[str, ...]) -> Variant:
         if not paths:
             return Variant(commit=change.commit)
         back = self.workspace.change(change.commit, change.base)
