@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 DEEPEST = 4
 _CHECKS = (
-    r"tests?|checks?|verif\w*|specs?|ci|lint\w*|smoke|accept\w*|expect\w*|goldens?|snapshots?|approved|baselines?|valid\w*"
+    r"tests?|checks?|verif\w*|specs?|ci|lint\w*|smoke|accept\w*|expect\w*|goldens?|snapshots?|approved|baselines?"
+    r"|valid\w*"
 )
 _LIKE_A_CHECK = re.compile(
     rf"(?:^|[/_.-])(?:{_CHECKS})(?:[/_.-]|$)|(?:[a-z]Check|[a-z]Checks|Verifier|Acceptance)\.\w+$|\.bats$"
