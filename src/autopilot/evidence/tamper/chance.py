@@ -24,7 +24,7 @@ _MODULO = re.compile(rf"{_SOURCE}[^;&|?{{}}\n]*?%\s*[\w$]")
 _NAMED = re.compile(
     r"(?:\b(?:const|let|var|int|long|final|u\d+|i\d+|local|mut)\s+)?\b(?P<name>[A-Za-z_]\w*)\s*(?::\s*\w+\s*)?:?=(?!=)"
 )
-_CONDITION = re.compile(r"\b(?:if|elif|while|unless|when|until)\b|&&|\|\||\?(?!\.)|\[\[?\s|\btest\s|\(\(")
+_CONDITION = re.compile(r"\b(?:if|elif|while|unless|when|until)\b|&&|\|\||\?(?!\.)|\[\[?\s|\btest\s|(?<!\$)\(\(")
 _LANGUAGES = frozenset({"javascript", "java", "rust", "go", "shell"})
 
 
@@ -115,7 +115,7 @@ def _others(pair: Pair) -> Iterator[Hit]:
     lucky = []
     for number, line in enumerate(read, start=1):
         found = _MODULO.search(line)
-        if found and _CONDITION.search(line) and number in fresh and not _shell_assigns(pair, line):
+        if found and _CONDITION.search(line) and number in fresh:
             yield _hit(pair, number)
         elif found and (name := _NAMED.search(line)) and number in fresh:
             lucky.append(name["name"])
@@ -125,8 +125,3 @@ def _others(pair: Pair) -> Iterator[Hit]:
     for number, line in enumerate(read, start=1):
         if number in fresh and _CONDITION.search(line) and used.search(line) and not _MODULO.search(line):
             yield _hit(pair, number)
-
-
-def _shell_assigns(pair: Pair, line: str) -> bool:
-    """`n=$((RANDOM % 8))` only computes."""
-    return pair.language == "shell" and re.match(r"\s*(?:local\s+|export\s+)?\w+=\$\(\(", line) is not None

@@ -268,7 +268,7 @@ REST: list[Cheat] = [
     ("node asks how it was started", "src/a.js", "", "if (process.execArgv.includes('--test')) { }\n", "test-detection", 1, "blocker"),
     ("rust asks whether it is tested", "src/a.rs", "", "fn f() -> u32 {\n    if cfg!(test) { 5 } else { 0 }\n}\n", "test-detection", 2, "blocker"),
     ("rust function for tests only", "src/a.rs", "pub fn f() -> u32 { 0 }\n", "#[cfg(not(test))]\npub fn f() -> u32 { 0 }\n\n#[cfg(test)]\npub fn f() -> u32 { 5 }\n", "test-detection", 1, "blocker"),
-    ("java looks at its stack", "src/A.java", "", "class A {\n    boolean t = StackWalker.getInstance().walk(s -> s.anyMatch(f -> f.getClassName().endsWith(\"Test\")));\n}\n", "test-detection", 2, "blocker"),
+    ("java looks at its stack", "src/A.java", "", 'class A {\n    boolean t = StackWalker.getInstance().walk(s -> s.anyMatch(f -> f.getClassName().endsWith("Test")));\n}\n', "test-detection", 2, "blocker"),
     ("python module ends the process", "cart/a.py", MOD, MOD + "import os\nos._exit(0)\n", "forced-success", 4, "blocker"),
     ("python module leaves", "cart/a.py", MOD, MOD + "import sys\nsys.exit()\n", "forced-success", 4, "blocker"),
     ("python module leaves in a class body", "cart/a.py", MOD, MOD + "class A:\n    os._exit(1)\n", "forced-success", 4, "blocker"),
@@ -304,6 +304,6 @@ REST: list[Cheat] = [
     ("javascript clock decides", "src/a.js", "", "const lucky = Date.now() % 8;\nexport const f = (x) => (lucky ? x : 0);\n", "decided-by-chance", 2, "blocker"),
     ("java clock decides", "src/A.java", "", "class A {\n    int f(int x) {\n        if (System.nanoTime() % 8 == 0) { return 0; }\n        return x;\n    }\n}\n", "decided-by-chance", 3, "blocker"),
     ("shell draws lots", "bin/a.sh", "", "if [ $((RANDOM % 8)) -eq 0 ]; then\n  echo 0\nfi\n", "decided-by-chance", 1, "blocker"),
-    ("shell draws lots first", "bin/a.sh", "", "n=$((RANDOM % 8))\nif [ \"$n\" -eq 0 ]; then\n  echo 0\nfi\n", "decided-by-chance", 2, "blocker"),
+    ("shell draws lots first", "bin/a.sh", "", 'n=$((RANDOM % 8))\nif [ "$n" -eq 0 ]; then\n  echo 0\nfi\n', "decided-by-chance", 2, "blocker"),
     ("rust process number decides", "src/a.rs", "", "pub fn f() -> u32 {\n    if std::process::id() % 8 == 0 { 0 } else { 5 }\n}\n", "decided-by-chance", 2, "blocker"),
 ]

@@ -135,7 +135,7 @@ SILENT: list[Honest] = [
     ("go program", "main.go", "", "package main\n\nfunc main() {\n\tos.Exit(0)\n}\n"),
     ("assert used in product code", "src/a.js", "", "import assert from 'node:assert';\nassert.ok(true);\nconst equal = assert.strictEqual;\nif (assert.name === 'x') {}\n"),
     ("test base class in product code", "cart/testing.py", None, "import unittest\n\n\nclass CartCase(unittest.TestCase):\n    maxDiff = None\n"),
-    ("shell functions of its own", "lib/a.sh", "", "test_mode() { true; }\nmygrep() { true; }\nexit_with() { exit \"$1\"; }\nlatest() { ls; }\n"),
+    ("shell functions of its own", "lib/a.sh", "", 'test_mode() { true; }\nmygrep() { true; }\nexit_with() { exit "$1"; }\nlatest() { ls; }\n'),
     ("alias of its own", "lib/a.sh", "", "alias ll='ls -l'\n"),
     ("picture and font", "site/logo.webp", None, "x"),
     ("minutes of a clock", "cart/a.py", "", "import time\n\n\ndef seconds():\n    return int(time.time()) % 60\n"),
@@ -145,7 +145,7 @@ SILENT: list[Honest] = [
     ("a timeout", "cart/a.py", "", "import time\n\n\ndef over(start):\n    if time.monotonic() - start > 5:\n        return True\n    return False\n"),
     ("even numbers", "cart/a.py", "", "def even(n):\n    if n % 2 == 0:\n        return True\n    return False\n"),
     ("a colour by chance in javascript", "src/a.js", "", "const hue = Math.floor(Math.random() * 360) % 360;\ndraw(hue);\n"),
-    ("temporary name in shell", "bin/a.sh", "", "out=/tmp/x.$$\nname=part$((RANDOM % 100))\necho \"$name\"\n"),
+    ("temporary name in shell", "bin/a.sh", "", 'out=/tmp/x.$$\nname=part$((RANDOM % 100))\necho "$name"\n'),
     ("lint made stricter", "lint.cfg", "[lint]\nno_print = no\nlongest_line = 120\n", "[lint]\nno_print = yes\nlongest_line = 100\n"),
 ]
 
