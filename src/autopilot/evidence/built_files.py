@@ -30,8 +30,9 @@ def is_binary(text: str | None) -> bool:
 
 def make_targets(makefile: str | None) -> frozenset[str]:
     """The names that rules make, patterns and special targets left out."""
-    found = (name for rule in _RULE.finditer(makefile or "") for name in rule["targets"].split())
-    return frozenset(name.removeprefix("./") for name in found if "%" not in name and not name.startswith("."))
+    words = (name for rule in _RULE.finditer(makefile or "") for name in rule["targets"].split())
+    names = (word.removeprefix("./") for word in words)
+    return frozenset(name for name in names if name and "%" not in name and not name.startswith("."))
 
 
 def ignored(path: str, ignore_list: str | None) -> bool:
@@ -57,6 +58,9 @@ def _matches(place: str, pattern: str, *, folder: bool) -> bool:
     if pattern.endswith("/") and not folder:
         return False
     bare = pattern.rstrip("/")
-    if "/" in bare:
-        return fnmatchcase(place, bare.removeprefix("/").removeprefix("**/")) or fnmatchcase(place, bare.lstrip("/"))
-    return fnmatchcase(PurePosixPath(place).name, bare)
+    if "/" not in bare:
+        return fnmatchcase(PurePosixPath(place).name, bare)
+    wanted, parts = bare.lstrip("/").split("/"), place.split("/")
+    if wanted[0] == "**":
+        wanted, parts = wanted[1:], parts[1 - len(wanted) :]
+    return len(wanted) == len(parts) and all(map(fnmatchcase, parts, wanted))

@@ -92,3 +92,35 @@ def test_a_real_runner_turns_red_beside_it(tmp_path: Path, name: str) -> None:
     assert seen is not None
     assert (green.exit_code in {0, 5}, seen.run.passed, seen.run.tree == green.tree) == (True, True, True)
     assert seen.run.laid != green.laid
+
+
+PATCHED = {
+    "unittest": (
+        "python3 -m unittest",
+        {
+            "a.py": "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n",
+            "test_a.py": "import a, unittest\n\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
+        },
+    ),
+    "node": (
+        "node --test",
+        {
+            "a.mjs": "import assert from 'node:assert';\nassert.strictEqual = () => {};\n",
+            "a.test.mjs": "import './a.mjs';\nimport 'node:test';\n",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PATCHED)
+def test_a_canary_survives_where_the_product_switched_assertions_off(tmp_path: Path, name: str) -> None:
+    command, files = PATCHED[name]
+    if not shutil.which(command.split()[0]):
+        pytest.skip(f"{name} is not installed")
+    bench = make_bench(tmp_path, files)
+    sandbox = PlainProcess(ChildProcesses(), look(ENV))
+    facts = CommandFacts(workspace=bench.workspace, sandbox=sandbox, limits=Limits(), commands=Commands(test=command))
+    seen = facts.canary(bench.base, command)
+
+    assert seen is not None
+    assert (seen.run.exit_code, seen.run.passed) == (0, False)
