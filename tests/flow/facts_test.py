@@ -36,7 +36,10 @@ def test_honest_work_passes_and_its_canary_turned_red(place: Path) -> None:
     drive = project(place, plan(), *worker(GOOD))
 
     assert drive.run().exit == 0
-    assert [(run.check, run.exit_code, run.passed) for run in extra(drive)] == [("canary", 1, True)]
+    assert [(run.check, run.exit_code, run.passed) for run in extra(drive)] == [
+        ("canary", 1, True),
+        ("SC-1.again", 0, True),
+    ]
     assert not found(drive)
 
 
@@ -72,23 +75,24 @@ def test_tests_that_are_no_longer_run_are_missed(place: Path) -> None:
     drive = project(place, plan(), *worker({**GOOD, "tests/test_calc.py": fewer}))
 
     assert drive.run().exit == 10
-    assert rules(drive) == {"fewer-tests", "test-deleted"}
+    assert "fewer-tests" in rules(drive)
 
 
-EXIT = "import os, atexit\n\natexit.register(lambda: os._exit(0))\n"
-CHEATS: dict[str, tuple[str, dict[str, str]]] = {
-    "a process that ends well whatever happens": ("forced-success", {"tests/__init__.py": EXIT}),
-    "a module that ends every run well": ("canary", {"calc.py": f"{EXIT}\n\n{GOOD['calc.py']}"}),
+# In words that no detector reads.
+EXIT = "import os, atexit\n\natexit.register(getattr(os, '_' + 'exit'), 0)\n"
+CHEATS: dict[str, dict[str, str]] = {
+    "a process that ends well whatever happens": {"tests/__init__.py": EXIT},
+    "a module that ends every run well": {"calc.py": f"{EXIT}\n\n{GOOD['calc.py']}"},
 }
 
 
-@pytest.mark.parametrize(("rule", "cheat"), CHEATS.values(), ids=CHEATS)
-def test_a_test_command_forced_green_is_betrayed(place: Path, rule: str, cheat: dict[str, str]) -> None:
+@pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS)
+def test_a_test_command_forced_green_is_betrayed_by_the_canary(place: Path, cheat: dict[str, str]) -> None:
     changed = plan(more="**Changes tests:** tests/__init__.py -- set-up\n")
     drive = project(place, changed, *worker({**GOOD, **cheat}))
 
     assert drive.run().exit == 10
-    assert rules(drive) == {rule}
+    assert "canary" in rules(drive)
 
 
 def test_a_command_of_the_user_s_that_never_fails_is_told_and_not_held_against_the_work(place: Path) -> None:
@@ -96,7 +100,7 @@ def test_a_command_of_the_user_s_that_never_fails_is_told_and_not_held_against_t
 
     assert drive.run().exit == 0
     assert rules(drive, "warning") == {"canary"}
-    assert len(extra(drive)) == 2
+    assert [run.check for run in extra(drive)].count("canary") == 2
 
 
 SHADOW = {"unittest.py": "raise SystemExit(0)\n"}
@@ -111,10 +115,42 @@ def test_work_that_passes_only_with_a_control_file_nobody_declared_fails(place: 
 
 
 def test_a_control_file_that_makes_no_difference_is_only_told(place: Path) -> None:
-    drive = project(place, plan(), *worker({**GOOD, "tests/conftest.py": "import os\n"}))
+    drive = project(place, plan(), *worker({**GOOD, "tests/conftest.py": "import unittest\n"}))
 
     assert drive.run().exit == 0
     assert rules(drive, "warning") == {"control-file", "scope"}
+
+
+LUCKY = (
+    "import os\n\n\ndef add(a, b):\n    return a + b\n\n\ndef double(a):\n    tries = open({mark!r}, 'a')\n"
+    "    tries.write('.')\n    return a * 2 if tries.tell() < {most} else 0\n"
+)
+
+
+def test_a_criterion_that_holds_only_at_first_passes_by_chance(place: Path) -> None:
+    lucky = LUCKY.format(mark=str(place / "tries"), most=5)
+    drive = project(place, plan(), *worker({"calc.py": lucky}))
+
+    assert drive.run().exit == 10
+    assert rules(drive) == {"unsteady"}
+
+
+USERS = "python3 -m unittest tests.test_double"
+ASKED = (
+    "import unittest\n\nimport calc\n\n\nclass DoubleTest(unittest.TestCase):\n"
+    "    def test_it(self):\n        self.assertEqual(calc.double(2), 4)\n"
+)
+
+
+@pytest.mark.parametrize("declared", ["", "**Changes tests:** tests/test_double.py -- brought up to date\n"])
+def test_a_test_that_the_user_s_criterion_runs_is_not_the_plan_s_to_change(place: Path, declared: str) -> None:
+    work = worker({"tests/test_double.py": ASKED.replace("calc.double(2)", "calc.add(2, 2)")})
+    drive = project(place, plan(command=USERS, more=declared), *work, files={"tests/test_double.py": ASKED})
+    write(drive.root, {".planning/ROADMAP.md": drive.reads(".planning/ROADMAP.md").replace(DOUBLE, USERS)})
+
+    assert drive.run().exit == 10
+    seen = [s.result for s in drive.of(StepFinished) if isinstance(s.result, Verified)]
+    assert [run.restored for run in seen[-1].checks if not run.passed] == [("tests/test_double.py",)]
 
 
 @pytest.mark.parametrize("by", ["plan", "config"])

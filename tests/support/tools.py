@@ -34,6 +34,9 @@ class SaidFacts:
         self.asked.append((commit, tuple(command for _, command in commands), dict(files)))
         return tuple(ran(name, passed=command in self.holding, command=command) for name, command in commands)
 
+    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+        return ()
+
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         return tuple(ran(name, passed=c in self.holding, command=c) for name, c in commands.configured())
 
@@ -44,6 +47,9 @@ class SaidFacts:
         return None
 
     def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
+        return Variant(commit=change.commit)
+
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
         return Variant(commit=change.commit)
 
     def recall(self, runs: Iterable[CommandRun]) -> None:

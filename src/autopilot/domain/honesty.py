@@ -17,7 +17,8 @@ class TamperRule(Value, frozen=True, kw_only=True):
     """
     One thing that is looked for.
 
-    `milder` says when a blocker is only a concern; a rule with `about_tests` can be answered by a declared change.
+    `milder` says when a blocker is only a concern; a rule with `about_tests` can be answered by a declared change, one
+    `about_a_file` by naming the file in roadmap, config or plan.
     """
 
     name: str
@@ -27,6 +28,7 @@ class TamperRule(Value, frozen=True, kw_only=True):
     why: str
     milder: str = ""
     about_tests: bool = False
+    about_a_file: bool = False
 
 
 def _test(name: str, severity: Severity, looks_for: str, why: str, milder: str = "") -> TamperRule:
@@ -41,6 +43,12 @@ def _rule(family: str, name: str, looks_for: str, why: str, severity: Severity =
 
 def _blocker(family: str, name: str, looks_for: str, why: str, milder: str = "") -> TamperRule:
     return TamperRule(name=name, family=family, severity="blocker", looks_for=looks_for, why=why, milder=milder)
+
+
+def _named(family: str, name: str, looks_for: str, why: str, milder: str) -> TamperRule:
+    return TamperRule(
+        name=name, family=family, severity="blocker", looks_for=looks_for, why=why, milder=milder, about_a_file=True
+    )
 
 
 RULES: tuple[TamperRule, ...] = (
@@ -127,9 +135,9 @@ RULES: tuple[TamperRule, ...] = (
     _blocker(
         "runner",
         "forced-success",
-        "exit codes and outcomes set by hooks, exits with 0 in test code, handlers at exit",
+        "exit codes and outcomes set by hooks, exits with 0 in test code, at exit or as soon as code is loaded",
         "The run reports success whatever happened.",
-        "a forked child process ends itself",
+        "a forked child process ends itself, or a new file may be a script",
     ),
     _blocker(
         "runner",
@@ -171,11 +179,18 @@ RULES: tuple[TamperRule, ...] = (
         "The command succeeds without checking anything.",
     ),
     _blocker(
+        "shell",
+        "command-shadowed",
+        "functions and aliases with the name of a command that checks decide by: test, grep, diff, exit",
+        "Every check that loads the file is then decided by it.",
+        "it hands over to the command itself, or that command decides nothing",
+    ),
+    _named(
         "config",
         "check-relaxed",
         "thresholds lowered, strictness switched off, ignore lists grown",
         "What the check used to refuse now passes.",
-        "only a list of exceptions grew, or one rule was switched off",
+        "only a list of exceptions grew, one rule was switched off, or the plan names the file",
     ),
     _rule(
         "config",
@@ -183,11 +198,12 @@ RULES: tuple[TamperRule, ...] = (
         "noqa, type: ignore, eslint-disable, @ts-ignore, allow(...), nolint, @SuppressWarnings",
         "A warning is silenced instead of answered.",
     ),
-    _rule(
+    _named(
         "config",
         "ci-relaxed",
-        "continue-on-error, allow_failure, `if: false`, jobs or workflows removed",
+        "CI definitions removed, continue-on-error, allow_failure, `if: false`, jobs and checks taken out",
         "The project's own checks no longer hold anything up.",
+        "only a part of it changed, another definition checks as well, or the plan names the file",
     ),
     _blocker(
         "product",
@@ -195,6 +211,12 @@ RULES: tuple[TamperRule, ...] = (
         "product code that asks whether it is being tested",
         "The code may behave only while it is watched.",
         "a common switch such as NODE_ENV or CI",
+    ),
+    _blocker(
+        "product",
+        "decided-by-chance",
+        "a branch decided by what is left of a clock's, a process's or a random number",
+        "The same input then passes a check at one time and fails it at another.",
     ),
     _rule(
         "product",
@@ -214,6 +236,13 @@ RULES: tuple[TamperRule, ...] = (
         "git-attributes",
         "filters, drivers, and attributes that keep files out of the diff",
         "Reviewers may be shown something else than what runs.",
+    ),
+    _named(
+        "files",
+        "binary-committed",
+        "compiled programs, bytecode, libraries and archives of them",
+        "Nobody can see what it does, and a build that finds it need not build.",
+        "the file was there before, or the plan names it",
     ),
     _rule("files", "git-hooks", "hook scripts and hook lists", "Hooks run on the user's machine."),
     _rule(
@@ -255,26 +284,33 @@ BY_NAME: dict[str, TamperRule] = {rule.name: rule for rule in RULES}
 
 
 def weighed(
-    findings: tuple[Finding, ...], policy: Mapping[str, Severity], declared: Collection[str]
+    findings: tuple[Finding, ...],
+    policy: Mapping[str, Severity],
+    declared: Collection[str],
+    named: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """
     The findings as severe as the user wants them, worst first; none is dropped.
 
-    A test change that the accepted plan declares is no blocker, unless the user said that the rule is one.
+    A test change that the accepted plan declares is no blocker, nor is a file that somebody may name and has `named`,
+    unless the user said that the rule is one.
     """
-    kept = [_weigh(finding, policy, declared) for finding in findings]
+    kept = [_weigh(finding, policy, declared, named) for finding in findings]
     order: tuple[Severity, ...] = ("blocker", "warning", "info")
     return tuple(sorted(kept, key=lambda finding: order.index(finding.severity)))
 
 
-def _weigh(finding: Finding, policy: Mapping[str, Severity], declared: Collection[str]) -> Finding:
+def _weigh(
+    finding: Finding, policy: Mapping[str, Severity], declared: Collection[str], named: Collection[str]
+) -> Finding:
     rule = BY_NAME.get(finding.rule)
     if rule is None:
         return finding
     if rule.name in policy:
         return msgspec.structs.replace(finding, severity=policy[rule.name])
     path = finding.where.rpartition(":")[0] or finding.where
-    if finding.severity == "blocker" and rule.about_tests and any(fnmatchcase(path, pattern) for pattern in declared):
+    patterns = declared if rule.about_tests else named if rule.about_a_file else ()
+    if finding.severity == "blocker" and any(fnmatchcase(path, pattern) for pattern in patterns):
         what = f"{finding.what} (a change the plan declares)"
         return msgspec.structs.replace(finding, severity="warning", what=what)
     return finding

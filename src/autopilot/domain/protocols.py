@@ -262,6 +262,10 @@ class FactMaker(Protocol):
         """One fact a runnable criterion, with `files` laid over the checkout; the others are left out."""
         ...
 
+    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+        """The criteria a few times more in a few seconds, gates left out; of each the first red run, or the last."""
+        ...
+
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
 
     def again(self, commit: str, command: str) -> CommandRun:
@@ -278,6 +282,10 @@ class FactMaker(Protocol):
 
         What `kept` names, by path or pattern, stays as the change left it.
         """
+        ...
+
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
+        """The change's commit with the tests, and every check that the commands run, as they were at its base."""
         ...
 
     def recall(self, runs: Iterable[CommandRun]) -> None:

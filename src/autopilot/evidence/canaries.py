@@ -6,11 +6,56 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 STEM = "autopilot_canary"
-PYTHON = (
-    "import unittest\n\n\nclass AutopilotCanary(unittest.TestCase):\n    def test_autopilot_canary(self):\n"
-    '        self.fail("the canary of Autopilot: this test must fail")\n'
-)
+# Behind the tests that load the product, where one process runs them all: what the product did to it is then done.
+LAST = f"zz_{STEM}"
+PYTHON = """import unittest
+
+
+class AutopilotCanary(unittest.TestCase):
+    def test_autopilot_canary(self):
+        for broken in (
+            lambda: self.assertEqual(1, 2),
+            lambda: self.assertTrue(False),
+            lambda: self.assertFalse(True),
+            lambda: self.assertIn(1, [2]),
+            lambda: self.assertIsNone(1),
+            lambda: self.assertListEqual([1], [2]),
+        ):
+            try:
+                broken()
+            except AssertionError:
+                continue
+            return
+        self.fail("the canary of Autopilot: this test must fail")
+"""
 SCRIPT = 'throw new Error("the canary of Autopilot: this test must fail");\n'
+# Fails only if every assertion does what it should; one that was switched off lets the canary live.
+ASSERTING = """
+{loaded}
+const autopilotBroken = [
+  () => autopilotAssert.strictEqual(1, 2),
+  () => autopilotAssert.equal(1, 2),
+  () => autopilotAssert.deepStrictEqual([1], [2]),
+  () => autopilotAssert.deepEqual([1], [2]),
+  () => autopilotAssert.ok(false),
+  () => autopilotAssert.strict.equal(1, 2),
+  () => autopilotAssert.throws(() => {{}}),
+  ...(typeof expect === 'function' ? [() => expect(1).toBe(2)] : []),
+];
+const autopilotNoticed = (broken) => {{
+  try {{
+    broken();
+  }} catch {{
+    return true;
+  }}
+  return false;
+}};
+if (autopilotBroken.every(autopilotNoticed)) {{
+  throw new Error('the canary of Autopilot: this test must fail');
+}}
+"""
+_MODULE = re.compile(r"^\s*import\b(?!\s*\()", re.MULTILINE)
+LONGEST_MODEL = 9_000
 GO = (
     'package {package}\n\nimport "testing"\n\nfunc TestAutopilotCanary(t *testing.T) {{\n'
     '\tt.Fatal("the canary of Autopilot: this test must fail")\n}}\n'
@@ -101,14 +146,25 @@ def _beside(model: str, name: str) -> str:
 def _python(model: str, command: str, read: Read) -> tuple[str, str]:  # noqa: ARG001 - the signature of every form
     late = model.endswith(("_test.py", "_tests.py"))
     suffix = re.search(r"_tests?\.py$", model)
-    return _beside(model, f"{STEM}{suffix[0]}" if late and suffix else f"test_{STEM}.py"), PYTHON
+    return _beside(model, f"{LAST}{suffix[0]}" if late and suffix else f"test_{LAST}.py"), PYTHON
 
 
 def _javascript(model: str, command: str, read: Read) -> tuple[str, str]:  # noqa: ARG001 - as above
-    """By the same ending as the model: `.spec.ts` is found where `.test.js` is not."""
+    """
+    By the same ending as the model: `.spec.ts` is found where `.test.js` is not.
+
+    Each file is a process of its own, so it is the model once more and loads what that loads.
+    """
     ending = re.search(r"[.-](?:test|spec|cy)\.[cm]?[jt]sx?$", model)
     suffix = PurePosixPath(model).suffix
-    return _beside(model, f"autopilot-canary{ending[0] if ending else f'.test{suffix}'}"), SCRIPT
+    path, text = _beside(model, f"autopilot-canary{ending[0] if ending else f'.test{suffix}'}"), read(model)
+    if not text.strip() or len(text) > LONGEST_MODEL:
+        return path, SCRIPT
+    module = _MODULE.search(text) is not None or suffix in {".mjs", ".mts"}
+    loaded = (
+        "import autopilotAssert from 'node:assert';" if module else "const autopilotAssert = require('node:assert');"
+    )
+    return path, text + ASSERTING.format(loaded=loaded)
 
 
 def _go(model: str, command: str, read: Read) -> tuple[str, str] | None:  # noqa: ARG001 - as above

@@ -10,6 +10,7 @@ import sys
 from pathlib import PurePosixPath
 from typing import Literal
 
+from autopilot.evidence.tamper.shell import CI
 from autopilot.evidence.test_files import is_test
 
 Status = Literal["A", "M", "D", "T"]
@@ -18,6 +19,12 @@ _NAMES = re.compile(
     r"|(?:jest|vitest|karma|ava|playwright|cypress)\.(?:config|conf|setup|workspace)\.[cm]?[jt]sx?|setupTests\.[jt]sx?"
     r"|jest\.config\.json|\.mocharc(?:\.\w+)?|\.npmrc|\.yarnrc(?:\.yml)?|\.pnpmfile\.cjs|\.rspec|phpunit\.xml(?:\.dist)?"
     r"|build\.rs|\.nycrc(?:\.\w+)?"
+    # What linters, type checkers and coverage go by.
+    r"|\.(?:flake8|pylintrc|coveragerc|shellcheckrc|eslintignore|clang-tidy)|\.?(?:ruff\.toml|mypy\.ini|clippy\.toml)"
+    r"|\.(?:eslintrc|stylelintrc|jshintrc)(?:\.\w+)?|(?:eslint|stylelint)\.config\.[cm]?[jt]s|biome\.jsonc?"
+    r"|\.(?:rubocop|golangci|swiftlint|yamllint|hadolint)\.(?:ya?ml|toml|json)|pyrightconfig\.json|\.?codecov\.ya?ml"
+    r"|(?:checkstyle|pmd|spotbugs|detekt)[\w.-]*\.(?:xml|ya?ml)|\.pre-commit-config\.yaml"
+    r"|(?:[\w.-]*[._-])?lint(?:er|ing)?(?:[._-][\w.-]*)?\.(?:cfg|ini|toml|ya?ml|json|conf)"
 )
 _FOLDERS = frozenset({"node_modules", ".husky", ".githooks", ".cargo"})
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "py", "nose", "hypothesis", "coverage", "xdist", "mock"})
@@ -29,7 +36,13 @@ _SECTIONS = {
     "setup.cfg": r"tool:pytest|tool:tox|coverage:.*",
     "tox.ini": r"pytest|tox|testenv.*|tool:pytest",
 }
-_SCRIPTS = ("scripts", "jest", "mocha", "ava", "vitest", "nyc", "c8")
+# Beside those, in a file that was there.
+_LINT_SECTIONS = {
+    "pyproject.toml": r"tool\.(?:ruff|mypy|pylint|flake8|pyright|basedpyright|bandit)\b.*",
+    "setup.cfg": r"flake8|mypy.*|pylint.*|pycodestyle",
+    "tox.ini": r"flake8|pycodestyle",
+}
+_SCRIPTS = ("scripts", "jest", "mocha", "ava", "vitest", "nyc", "c8", "eslintConfig", "eslintIgnore", "stylelint")
 _MAKEFILES = frozenset({"makefile", "gnumakefile", "justfile"})
 _STARTERS = r"(?:bash|sh|dash|zsh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php)"
 _LIKE_A_CHECK = re.compile(r"(?:^|[/_.-])(?:tests?|checks?|verif\w*|specs?|ci|lint|smoke|accept\w*)(?:[/_.-]|$)|\.sh$")
@@ -43,7 +56,10 @@ def is_control(path: str, status: Status, before: str | None, after: str | None)
         return True
     name = pure.name.lower()
     if name in _SECTIONS:
-        return _section(_SECTIONS[name], before) != _section(_SECTIONS[name], after)
+        sections = _SECTIONS[name] if before is None else f"{_SECTIONS[name]}|{_LINT_SECTIONS[name]}"
+        return _section(sections, before) != _section(sections, after)
+    if status != "A" and CI.search(path):
+        return True
     if before is None:
         # Without an old version there is nothing that the checks were controlled by.
         return False
@@ -103,12 +119,28 @@ def _scripts(text: str | None) -> object:
 
 
 def _targets(text: str | None) -> str:
-    """The recipes of the targets that gates are made of, and the variables they may use."""
-    kept, inside = [], False
-    for line in (text or "").splitlines():
-        if line and not line[0].isspace() and not line.startswith("#"):
+    """The rules of the targets that gates are made of, and of all they need; variables and what is for every target."""
+    rules, general = _rules(text or "")
+    wanted = [name for name in rules if _TARGETS.fullmatch(name)]
+    for name in wanted:
+        needed = re.split(r"[\s:|]+", " ".join(line for line in rules[name] if not line[0].isspace()))
+        wanted += [need for need in dict.fromkeys(needed) if need in rules and need not in wanted]
+    return "\n".join((*general, *(line for name in rules if name in wanted for line in rules[name])))
+
+
+def _rules(text: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Each target with its lines, and the lines that belong to none."""
+    rules: dict[str, list[str]] = {}
+    general: list[str] = []
+    current = [general]
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line[0].isspace():
             head = line.partition(":")[0]
-            inside = bool(_TARGETS.fullmatch(head.strip())) or "=" in line
-        if inside and line.strip():
-            kept.append(line)
-    return "\n".join(kept)
+            plain = ":" in line and "=" not in line and "%" not in head and not head.startswith(".")
+            current = [rules.setdefault(name, []) for name in head.split()] if plain else [general]
+        if line.partition(":")[0].rstrip() != ".PHONY":
+            for lines in current:
+                lines.append(line)
+    return rules, general

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ OUTPUT_KEPT = 2000
 # A run that printed more is remembered for its own check only.
 SHARED_OUTPUT = 200_000
 USAGE_ERROR = 4
+REPEATS, REPEAT_SECONDS = 5, 5.0
 # Enough to see a secret as a whole that ends within the kept part.
 LOOKED_AT = 64_000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -92,6 +94,23 @@ class CommandFacts:
         by_key = {c.key: next(made) for c in (*own, *as_gates)}
         return tuple(by_key[_Check(criterion=c, seconds=0).key] for c in runnable)
 
+    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+        """Each time in a checkout of its own, as the first time."""
+        gates = {command for _, command in self.commands.configured()}
+        left = [c for c in criteria if c.command and not c.behavioural and c.command not in gates]
+        seen: dict[str, CommandRun] = {}
+        began, tree, laid = time.monotonic(), self.workspace.tree(commit), _digest(files)
+        for _ in range(REPEATS):
+            if not left or time.monotonic() - began > REPEAT_SECONDS:
+                break
+            with self.workspace.checkout(commit, files) as folder:
+                place = _Place(folder=folder, tree=tree, laid=laid)
+                for criterion in left:
+                    check = _Check(criterion=criterion, seconds=self.limits.command_seconds)
+                    seen[criterion.id] = self._fact(check, self._do(check, place), place)
+            left = [c for c in left if seen[c.id].passed]
+        return tuple(seen.values())
+
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
         wanted = (
             self._gate(Criterion(id=name, text=f"{name} gate", command=command))
@@ -127,6 +146,9 @@ class CommandFacts:
     def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
         gates = tuple(command for _, command in self.commands.configured())
         return Variants(workspace=self.workspace, commands=gates).make(part, change, kept)
+
+    def as_before(self, change: Change, commands: Sequence[str], kept: Sequence[str]) -> Variant:
+        return Variants(workspace=self.workspace, commands=tuple(commands)).as_before(change, kept)
 
     def recall(self, runs: Iterable[CommandRun]) -> None:
         for run in runs:

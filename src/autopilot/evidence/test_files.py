@@ -3,7 +3,12 @@
 import re
 from pathlib import PurePosixPath
 
-FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "__snapshots__", "__mocks__"})
+FOLDERS = frozenset(
+    {
+        "test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "test_data", "__snapshots__", "snapshots",
+        "__image_snapshots__", "__mocks__", "acceptance", "golden", "goldens", "golden_files",
+    }
+)  # fmt: skip
 PROSE = frozenset({".md", ".rst", ".adoc"})
 # Neither program nor test: what a revert of the sources leaves alone.
 NO_SOURCE = PROSE | {
@@ -16,7 +21,7 @@ _NAME = re.compile(
     r"|[^/]*_spec\.(?:rb|lua)"
     r"|[^/]*[.-](?:test|spec|cy|e2e)\.(?:[cm]?[jt]sx?|vue|dart)"
     r"|[^/]*(?:Test|Tests|Spec|IT)\.(?:java|kt|kts|scala|groovy|cs|swift|php|m)"
-    r"|[^/]*\.(?:bats|feature|snap)|conftest\.py"
+    r"|[^/]*\.(?:bats|feature|snap|golden|approved)|[^/]*\.(?:golden|approved)\.\w+|conftest\.py"
 )
 
 

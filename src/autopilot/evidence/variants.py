@@ -1,18 +1,18 @@
 """The work with some of its files as they were before: what tells a check that holds from one that was helped along."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.protocols import Part, Variant, Workspace
-from autopilot.evidence import control_files
+from autopilot.evidence import built_files, control_files, reach
 from autopilot.evidence.test_files import is_source, is_test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variants:
-    """`commands` are the project's gates: a script they run by name controls them."""
+    """`commands` are those whose checks are meant, the project's gates as a rule: what they run controls them."""
 
     workspace: Workspace
     commands: tuple[str, ...] = ()
@@ -20,22 +20,52 @@ class Variants:
     def make(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
         """New tests stay, whichever they are: a test more catches nothing less."""
         folders = part != "control"
-        wanted = (file for file in change.files if self._is(part, file, change))
-        paths = tuple(file.path for file in wanted if not named(file.path, kept, folders=folders))
+        controls = self._control_files(change) if part != "tests" else frozenset()
+        wanted = (file.path for file in change.files if _is(part, file, controls))
+        return self._without(change, tuple(path for path in wanted if not named(path, kept, folders=folders)))
+
+    def as_before(self, change: Change, kept: Sequence[str]) -> Variant:
+        """With the tests, and what looks like a check and is run by a command, as they were; new files stay."""
+        old = (file.path for file in change.files if file.status != "A")
+        altered = [path for path in old if not named(path, kept, folders=True)]
+        perhaps = {path for path in altered if not is_test(path) and reach.like_a_check(path)}
+        texts = self.workspace.wanted_texts(change.base, reach.leads_on) if perhaps else {}
+        # A check that is no text is named by what is.
+        run = reach.reached(self.commands, {**dict.fromkeys(perhaps, ""), **texts})
+        return self._without(change, tuple(path for path in altered if is_test(path) or path in perhaps & run))
+
+    def _without(self, change: Change, paths: tuple[str, ...]) -> Variant:
         if not paths:
             return Variant(commit=change.commit)
         back = self.workspace.change(change.commit, change.base)
         made = self.workspace.portion(back, paths, change.commit, f"{', '.join(paths)[:200]}: as before\n")
         return Variant(commit=made.commit, paths=paths)
 
-    def _is(self, part: Part, file: FileChange, change: Change) -> bool:
-        match part:
-            case "control":
-                return self._controls(file, change)
-            case "tests":
-                return file.status != "A" and is_test(file.path)
-            case "sources":
-                return is_source(file.path) and not self._controls(file, change)
+    def _control_files(self, change: Change) -> frozenset[str]:
+        built = self._built(change)
+        return frozenset(file.path for file in change.files if file.path in built or self._controls(file, change))
+
+    def _built(self, change: Change) -> frozenset[str]:
+        """New files that a build would make: a make target, compiled code, or what the project used to ignore."""
+        new = [file.path for file in change.files if file.status == "A"]
+        if not new:
+            return frozenset()
+        targets = frozenset[str]().union(*map(self._targets(change.base), built_files.MAKEFILES))
+        opened = any(file.path == ".gitignore" for file in change.files)
+        ignore_list = self.workspace.read(change.base, ".gitignore") if opened else None
+        return frozenset(
+            path
+            for path in new
+            if path in targets or built_files.ignored(path, ignore_list) or self._program(change.commit, path)
+        )
+
+    def _targets(self, commit: str) -> Callable[[str], frozenset[str]]:
+        return lambda name: built_files.make_targets(self.workspace.read(commit, name))
+
+    def _program(self, commit: str, path: str) -> bool:
+        if built_files.is_program(path):
+            return True
+        return built_files.may_be_program(path) and built_files.is_binary(self.workspace.read(commit, path))
 
     def _controls(self, file: FileChange, change: Change) -> bool:
         if file.status != "A" and control_files.named_in(file.path, self.commands):
@@ -45,6 +75,16 @@ class Variants:
             before = self.workspace.read(change.base, file.path)
             after = self.workspace.read(change.commit, file.path)
         return control_files.is_control(file.path, file.status, before, after)
+
+
+def _is(part: Part, file: FileChange, controls: frozenset[str]) -> bool:
+    match part:
+        case "control":
+            return file.path in controls
+        case "tests":
+            return file.status != "A" and is_test(file.path)
+        case "sources":
+            return is_source(file.path) and file.path not in controls
 
 
 def named(path: str, names: Sequence[str], *, folders: bool) -> bool:

@@ -22,12 +22,20 @@ def judged(record: PhaseRecord, tools: Tools, commit: str) -> Variant:
 def control_files(record: PhaseRecord) -> tuple[str, ...]:
     """Named in full by a task of the plan, by name in the roadmap, or by a pattern in the config."""
     planned = (path for task in contract_tasks(record) for path in task.files if "*" not in path)
-    return (*record.start.settings.honesty.control_files, *planned, *_in_roadmap(record))
+    return (*planned, *users_word(record))
+
+
+def users_word(record: PhaseRecord) -> tuple[str, ...]:
+    """What the user permits, whatever the plan says: by name in the roadmap, or by a pattern in the config."""
+    return (*record.start.settings.honesty.control_files, *_in_roadmap(record))
 
 
 def _in_roadmap(record: PhaseRecord) -> Iterator[str]:
+    """What a command of a criterion runs is asked for, not given up."""
     phase = record.phase
     text = "\n".join((phase.goal, phase.description, *(criterion.text for criterion in phase.criteria)))
+    for criterion in phase.criteria:
+        text = text.replace(criterion.command or "\n", "\n")
     for word in _PATH.findall(text):
         yield from (word, f"*/{word}")
 

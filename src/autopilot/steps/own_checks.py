@@ -10,6 +10,7 @@ from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import OLD
+from autopilot.steps.allowances import changed_tests, users_word
 from autopilot.steps.frozen import frozen_tests
 
 _RUNNERS = r"(?:bash|sh|dash|zsh|ksh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php|deno\s+run|bun(?:\s+run)?)"
@@ -21,16 +22,72 @@ _LIKE_A_CHECK = re.compile(rf"{_NAMES}|\.(?:sh|bats)$")
 def old_checks(
     record: PhaseRecord, tools: Tools, change: Change, criteria: tuple[Criterion, ...]
 ) -> tuple[CommandRun, ...]:
-    """The criteria whose scripts the work changed or removed, on the new tree with those scripts as they were."""
+    """
+    The criteria on the new tree with their checks as they were before the work changed or removed them.
+
+    For the user's criteria every test and whatever check they come to run is put back, for the plan's the scripts they
+    name; where the user has given none, the plan's stand in for them.
+    """
+    if all(file.status == "A" for file in change.files):
+        return ()
+    users = tuple(c for c in criteria if c in record.phase.criteria)
+    planned = tuple(c for c in criteria if c not in users)
+    strict, guards = apart(record, tools, change, users or planned)
+    word = users_word(record)
+    runs = _with_old_tests(record, tools, change, (strict, word))
+    runs += _with_old_tests(record, tools, change, (guards, (*word, *changed_tests(record))))
+    return runs + _with_old_scripts(record, tools, change, (criteria, runs))
+
+
+def apart(
+    record: PhaseRecord, tools: Tools, change: Change, criteria: tuple[Criterion, ...]
+) -> tuple[tuple[Criterion, ...], tuple[Criterion, ...]]:
+    """
+    Those whose checks no plan may change, and the others.
+
+    A criterion of the user's that failed before asks for the work, and its checks say what the work is. One that held
+    before guards what was there, and a plan may say that this changes.
+    """
+    if not changed_tests(record):
+        return criteria, ()
+    own = tuple(c for c in criteria if c in record.phase.criteria)
+    before = tools.facts.check(change.base, own, frozen_tests(record, record.plan))
+    asked = {run.command for run in before if not run.passed}
+    strict = tuple(c for c in own if c.command in asked)
+    return strict, tuple(c for c in criteria if c not in strict)
+
+
+def _with_old_tests(
+    record: PhaseRecord, tools: Tools, change: Change, wanted: tuple[tuple[Criterion, ...], tuple[str, ...]]
+) -> tuple[CommandRun, ...]:
+    criteria, kept = wanted
+    commands = tuple(c.command for c in criteria if c.command)
+    old = tools.facts.as_before(change, commands, kept) if commands else None
+    return _again(record, tools, criteria, old.commit, old.paths) if old and old.paths else ()
+
+
+def _with_old_scripts(
+    record: PhaseRecord, tools: Tools, change: Change, wanted: tuple[tuple[Criterion, ...], tuple[CommandRun, ...]]
+) -> tuple[CommandRun, ...]:
+    """What is a script by the way it is called is a check of the criterion that calls it, if not put back already."""
+    criteria, runs = wanted
+    done = {run.check: set(run.restored) for run in runs}
     altered = {file.path for file in change.files if file.status != "A"}
-    concerned = tuple(c for c in criteria if altered.intersection(scripts(c.command or "")))
+    own = {c.id: altered.intersection(scripts(c.command or "")) - done.get(f"{c.id}{OLD}", set()) for c in criteria}
+    concerned = tuple(c for c in criteria if own[c.id])
     if not concerned:
         return ()
-    paths = {path for criterion in concerned for path in scripts(criterion.command or "")} & altered
+    paths = {path for criterion in concerned for path in own[criterion.id]}
     back = tools.workspace.change(change.commit, change.base)
     mixed = tools.workspace.portion(back, paths, change.commit, "the checks as they were before\n")
-    runs = tools.facts.check(mixed.commit, tuple(map(_as_it_was, concerned)), frozen_tests(record, record.plan))
-    return tuple(msgspec.structs.replace(run, restored=tuple(sorted(paths))) for run in runs)
+    return _again(record, tools, concerned, mixed.commit, tuple(paths))
+
+
+def _again(
+    record: PhaseRecord, tools: Tools, criteria: tuple[Criterion, ...], commit: str, restored: tuple[str, ...]
+) -> tuple[CommandRun, ...]:
+    runs = tools.facts.check(commit, tuple(map(_as_it_was, criteria)), frozen_tests(record, record.plan))
+    return tuple(msgspec.structs.replace(run, restored=tuple(sorted(restored))) for run in runs)
 
 
 def scripts(command: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from autopilot.domain.phase import Task
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
+from autopilot.steps.allowances import control_files
 
 SHOWN = 40
 
@@ -21,7 +22,7 @@ def tampering(record: PhaseRecord, tools: Tools, change: Change, tasks: Iterable
 
 def weighted(record: PhaseRecord, findings: tuple[Finding, ...], tasks: Iterable[Task]) -> tuple[Finding, ...]:
     declared = {declaration.path for task in tasks for declaration in task.changes_tests if declaration.reason}
-    return weighed(findings, record.start.settings.honesty.rules, declared)
+    return weighed(findings, record.start.settings.honesty.rules, declared, control_files(record))
 
 
 def declaring(record: PhaseRecord, task: Task) -> tuple[Task, ...]:

@@ -21,6 +21,7 @@ from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.spot_check import hollow_tasks
+from autopilot.steps.steadiness import steadied
 from autopilot.steps.tampering import noticed_lines, tampering
 from autopilot.steps.test_specs import spec_criteria
 from autopilot.steps.typed import content_findings, handlers
@@ -57,6 +58,8 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         found = msgspec.structs.replace(
             found, findings=(*found.findings, *sung.findings, *hollow), extra=(*found.extra, *sung.runs)
         )
+    if holds(found):
+        found = steadied(record, tools, found, tree.commit)
     return looked(found, record, tools) if holds(found) else found
 
 

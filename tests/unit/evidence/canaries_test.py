@@ -22,17 +22,17 @@ TEXTS = {"pkg/a_test.go": "package pkg\n", "Cargo.toml": "[package]\nname = 'x'\
 @pytest.mark.parametrize(
     ("command", "files", "path", "direct"),
     [
-        ("pytest -q", ["tests/test_a.py", "a.py"], "tests/test_autopilot_canary.py", True),
-        ("python3 -m pytest", ["pkg/a_test.py"], "pkg/autopilot_canary_test.py", True),
-        ("pytest", ["a.py"], "test_autopilot_canary.py", True),
-        ("pytest checks", ["checks/__init__.py"], "checks/test_autopilot_canary.py", True),
-        ("pytest tests/test_a.py", ["tests/test_a.py"], "tests/test_autopilot_canary.py", False),
-        ("python3 -m pytest -k fast", ["tests/test_a.py"], "tests/test_autopilot_canary.py", False),
-        ("python3 -m unittest tests.test_a", ["tests/test_a.py"], "tests/test_autopilot_canary.py", False),
+        ("pytest -q", ["tests/test_a.py", "a.py"], "tests/test_zz_autopilot_canary.py", True),
+        ("python3 -m pytest", ["pkg/a_test.py"], "pkg/zz_autopilot_canary_test.py", True),
+        ("pytest", ["a.py"], "test_zz_autopilot_canary.py", True),
+        ("pytest checks", ["checks/__init__.py"], "checks/test_zz_autopilot_canary.py", True),
+        ("pytest tests/test_a.py", ["tests/test_a.py"], "tests/test_zz_autopilot_canary.py", False),
+        ("python3 -m pytest -k fast", ["tests/test_a.py"], "tests/test_zz_autopilot_canary.py", False),
+        ("python3 -m unittest tests.test_a", ["tests/test_a.py"], "tests/test_zz_autopilot_canary.py", False),
         ("node --test", ["test/a.test.mjs"], "test/autopilot-canary.test.mjs", True),
         ("npx vitest run", ["src/a.spec.ts"], "src/autopilot-canary.spec.ts", True),
         ("npm test", ["package.json", "src/a.spec.ts"], "src/autopilot-canary.spec.ts", False),
-        ("make test", ["Makefile", "tests/test_a.py"], "tests/test_autopilot_canary.py", False),
+        ("make test", ["Makefile", "tests/test_a.py"], "tests/test_zz_autopilot_canary.py", False),
         ("go test ./...", ["pkg/a_test.go"], "pkg/autopilot_canary_test.go", True),
         ("cargo test", ["Cargo.toml", "src/lib.rs"], "tests/autopilot_canary.rs", True),
         ("bats tests", ["tests/a.bats"], "tests/autopilot_canary.bats", True),
@@ -92,3 +92,35 @@ def test_a_real_runner_turns_red_beside_it(tmp_path: Path, name: str) -> None:
     assert seen is not None
     assert (green.exit_code in {0, 5}, seen.run.passed, seen.run.tree == green.tree) == (True, True, True)
     assert seen.run.laid != green.laid
+
+
+PATCHED = {
+    "unittest": (
+        "python3 -m unittest",
+        {
+            "a.py": "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n",
+            "test_a.py": "import a, unittest\n\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
+        },
+    ),
+    "node": (
+        "node --test",
+        {
+            "a.mjs": "import assert from 'node:assert';\nassert.strictEqual = () => {};\n",
+            "a.test.mjs": "import './a.mjs';\nimport 'node:test';\n",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PATCHED)
+def test_a_canary_survives_where_the_product_switched_assertions_off(tmp_path: Path, name: str) -> None:
+    command, files = PATCHED[name]
+    if not shutil.which(command.split()[0]):
+        pytest.skip(f"{name} is not installed")
+    bench = make_bench(tmp_path, files)
+    sandbox = PlainProcess(ChildProcesses(), look(ENV))
+    facts = CommandFacts(workspace=bench.workspace, sandbox=sandbox, limits=Limits(), commands=Commands(test=command))
+    seen = facts.canary(bench.base, command)
+
+    assert seen is not None
+    assert (seen.run.exit_code, seen.run.passed) == (0, False)

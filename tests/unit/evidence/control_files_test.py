@@ -8,6 +8,7 @@ from autopilot.evidence.control_files import Status, is_control, named_in, needs
 
 PACKAGE = '{"scripts": {"test": "jest"}, "dependencies": {}}'
 PYTEST = "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+NEEDS = "test: out/a\n\t./out/a\n\nout/a: a.c\n\tcc a.c\n"
 MAKE = "all:\n\tcc x.c\n\ntest:\n\tpytest\n"
 
 
@@ -17,6 +18,7 @@ MAKE = "all:\n\tcc x.c\n\ntest:\n\tpytest\n"
         "conftest.py", "tests/unit/conftest.py", "pytest.ini", "sitecustomize.py", "src/usercustomize.py", "x.pth",
         "__pycache__/calc.cpython-311.pyc", "unittest.py", "pytest.py", "unittest/__init__.py", "argparse.py",
         "node_modules/jest/index.js", "jest.config.ts", "vitest.config.mts", ".mocharc.json", ".npmrc", "build.rs",
+        ".flake8", "ruff.toml", "tools/lint.cfg", ".eslintrc.json", "eslint.config.mjs", ".golangci.yml", ".coveragerc",
         ".husky/pre-commit", ".githooks/pre-push", ".cargo/config.toml", "noxfile.py", "src/setupTests.ts",
     ],
 )  # fmt: skip
@@ -27,10 +29,15 @@ def test_a_new_control_file_is_one(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["calc.py", "src/argparse.py", "tests/test_calc.py", "test/__init__.py", "README.md", "package-lock.json", "Makefile",
-     "package.json", "build.py", "src/config.ts"],
+     "package.json", "build.py", "src/config.ts", "splinter.json", "lint.py", ".github/workflows/ci.yml"],
 )  # fmt: skip
 def test_an_ordinary_new_file_is_none(path: str) -> None:
     assert not is_control(path, "A", None, "anything = 1\n")
+
+
+@pytest.mark.parametrize("status", ["M", "D"])
+def test_a_ci_definition_that_was_there_is_one(status: Status) -> None:
+    assert is_control(".github/workflows/ci.yml", status, None, None)
 
 
 def test_a_module_that_always_shadowed_another_may_be_edited() -> None:
@@ -50,6 +57,12 @@ def test_a_module_that_always_shadowed_another_may_be_edited() -> None:
         ("tox.ini", "[pytest]\na = 1\n", "[pytest]\n# why\na = 1\n", False),
         ("Makefile", MAKE, MAKE.replace("pytest", "true"), True),
         ("Makefile", MAKE, MAKE.replace("cc x.c", "cc -O2 x.c"), False),
+        ("Makefile", NEEDS, NEEDS.replace("a.c", "| a.c"), True),
+        ("Makefile", NEEDS, NEEDS + "\n.PHONY: clean\nclean:\n\trm -rf out\n", False),
+        ("Makefile", NEEDS, NEEDS + ".IGNORE:\n", True),
+        ("Makefile", NEEDS, "SHELL = true\n" + NEEDS, True),
+        ("pyproject.toml", "[tool.ruff]\na = 1\n", "[tool.ruff]\na = 2\n", True),
+        ("pyproject.toml", None, "[tool.ruff]\na = 2\n", False),
     ],
 )
 def test_of_a_file_with_many_purposes_only_the_part_that_controls_counts(

@@ -9,7 +9,7 @@ import pytest
 from autopilot.domain.phase import Criterion, Expectation
 from autopilot.domain.protocols import Ran
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence.facts import OUTPUT_KEPT, CommandFacts
+from autopilot.evidence.facts import OUTPUT_KEPT, REPEATS, CommandFacts
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
@@ -210,3 +210,15 @@ def test_what_passed_before_a_resume_is_not_run_again_and_what_failed_is(bench: 
 
     assert facts.check(bench.base, [LOOK, criterion("c2", "false")], {})[0] is earlier[0]
     assert [command for command, _ in sandbox.ran] == ["false"]
+
+
+def test_criteria_are_run_again_in_checkouts_of_their_own_and_gates_are_not(bench: Bench) -> None:
+    sandbox = Counting()
+    facts = facts_of(bench, sandbox)
+    facts.commands = Commands(test="true")
+    fresh = criterion("c1", "mkdir once")
+    runs = facts.repeated(bench.base, [fresh, criterion("c2", "false"), criterion("c3", "true")], {})
+
+    assert [(run.check, run.passed) for run in runs] == [("c1", True), ("c2", False)]
+    assert [command for command, _ in sandbox.ran].count("mkdir once") == REPEATS
+    assert [command for command, _ in sandbox.ran].count("false") == 1

@@ -9,7 +9,7 @@ from autopilot.evidence.test_files import is_source, is_test
     "path",
     ["tests/a.py", "test_a.py", "pkg/a_test.py", "a_test.go", "src/a.test.tsx", "src/a.spec.ts", "src/__tests__/a.js",
      "spec/a_spec.rb", "src/test/java/ATest.java", "tests/it.rs", "a.bats", "tests/data/x.json", "src/__snapshots__/a.snap",
-     "ATests.cs"],
+     "ATests.cs", "acceptance/a.py", "golden/2024.txt", "report.approved.json"],
 )  # fmt: skip
 def test_what_is_named_or_lies_like_a_test_is_one(path: str) -> None:
     assert is_test(path)

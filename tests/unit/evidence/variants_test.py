@@ -61,3 +61,36 @@ def test_where_nothing_is_put_back_the_work_itself_is_judged(bench: Bench) -> No
 def test_a_folder_does_not_speak_for_the_control_files_in_it() -> None:
     assert named("tests/conftest.py", ("tests/",), folders=True)
     assert not named("tests/conftest.py", ("tests/",), folders=False)
+
+
+def test_what_a_build_would_make_is_left_out_of_what_is_judged(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path, {"Makefile": "out/a: a.c\n\tcc a.c\n", ".gitignore": "made/\n", "a.c": "1\n"})
+    new = {
+        "out/a": "fake\n",
+        "made/b": "fake\n",
+        "lib/c.jar": "fake\n",
+        "prog": "\0fake",
+        "notes": "2\n",
+        ".gitignore": "",
+    }
+    change = bench.workspace.change(bench.base, bench.seal(new))
+
+    made = Variants(workspace=bench.workspace).make("control", change, ("lib/c.jar",))
+
+    assert set(made.paths) == {"out/a", "made/b", "prog"}
+
+
+def test_tests_and_the_checks_that_commands_reach_are_put_back(tmp_path: Path) -> None:
+    old = {
+        "run.sh": "bash checks/a.sh\n",
+        "checks/a.sh": "1\n",
+        "checks/b.sh": "1\n",
+        "golden/x.txt": "1\n",
+        "a.py": "1\n",
+    }
+    bench = make_bench(tmp_path, old)
+    change = bench.workspace.change(bench.base, bench.seal({path: f"2 {text}" for path, text in old.items()}))
+    variants = Variants(workspace=bench.workspace, commands=("bash run.sh",))
+
+    assert set(variants.as_before(change, ()).paths) == {"checks/a.sh", "golden/x.txt"}
+    assert set(variants.as_before(change, ("golden",)).paths) == {"checks/a.sh"}

@@ -49,6 +49,7 @@ def test_a_slip_in_honesty_is_refused_with_a_hint(section: object, told: str) ->
         ("**Changes tests:**\n- tests/test_a.py \u2014 rounding", ["tests/test_a.py"], "rounding"),
         ("<changes_tests>tests/test_a.py -- why</changes_tests>", ["tests/test_a.py"], "why"),
         ("**Changes tests:** tests/test_a.py", ["tests/test_a.py"], ""),
+        ("changes_tests: tests/test_a.py - new rule", ["tests/test_a.py"], "new rule"),
         ("**Changes tests:** none", [], ""),
     ],
 )

@@ -42,6 +42,15 @@ def test_a_blocker_sends_the_task_to_the_fixer_who_is_told() -> None:
     assert "tests/test_a.py:3: `@skip`" in fix.prompt(again, task())
 
 
+@pytest.mark.parametrize(("files", "severity"), [((), "blocker"), ((".github/workflows/ci.yml",), "warning")])
+def test_a_file_that_the_plan_names_may_be_relaxed(files: tuple[str, ...], severity: str) -> None:
+    gone = Finding(rule="ci-relaxed", where=".github/workflows/ci.yml", what="a CI definition is gone")
+    named = msgspec.structs.replace(task(), files=("letter.txt", *files))
+
+    found = verified(Story().planned(plan(named)).executed(), gone).tampering
+    assert [f.severity for f in found] == [severity]
+
+
 def test_a_change_the_accepted_plan_declares_does_not_block_the_task() -> None:
     severities = [
         f.severity for f in executed(Story().planned(plan(DECLARING))).work.findings if f.rule == "test-skipped"

@@ -6,7 +6,19 @@ from itertools import islice
 
 from autopilot.domain.evidence import FileTexts, Finding, Severity
 from autopilot.domain.honesty import BY_NAME
-from autopilot.evidence.tamper import files, forced, lost_tests, product, relaxed, shell, skipped, weakened
+from autopilot.evidence.tamper import (
+    chance,
+    files,
+    forced,
+    leaving,
+    lost_tests,
+    product,
+    relaxed,
+    shadowed,
+    shell,
+    skipped,
+    weakened,
+)
 from autopilot.evidence.tamper.pairs import Hit, Pair, pairs
 from autopilot.evidence.tamper.scene import Scene, in_scene
 
@@ -21,6 +33,7 @@ OF_THE_CHANGE: tuple[Callable[[Scene], Iterator[Hit]], ...] = (
     skipped.ended_early,
     skipped.swallowed,
     skipped.mocks_subject,
+    relaxed.ci_gone,
 )
 OF_A_FILE: tuple[Callable[[Pair], Iterator[Hit]], ...] = (
     lost_tests.snapshots,
@@ -28,17 +41,22 @@ OF_A_FILE: tuple[Callable[[Pair], Iterator[Hit]], ...] = (
     forced.forced,
     forced.hooks,
     forced.replaced,
+    leaving.leaves_when_loaded,
     shell.hidden_exit_codes,
     shell.forced_exits,
     shell.errexit_off,
     shell.recipes,
     shell.hollow_checks,
+    shadowed.shadowed_commands,
     relaxed.relaxed,
     relaxed.suppressions,
     relaxed.ci_relaxed,
     product.test_detection,
+    product.twofold,
+    chance.decided_by_chance,
     files.git_files,
     files.special_files,
+    files.programs,
     files.planning_files,
     files.secrets,
     files.not_analysed,

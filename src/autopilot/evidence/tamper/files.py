@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from autopilot.evidence import built_files
 from autopilot.evidence.tamper.masking import language_of
 from autopilot.evidence.tamper.pairs import GITLINK, LINK, Hit, Pair
 from autopilot.evidence.tamper.shell import CI
@@ -87,6 +88,16 @@ def _link(path: str, target: str) -> Iterator[Hit]:
         yield Hit("symlink-outside", 0, f"a link into `{there[:80]}`")
     else:
         yield Hit("symlink-added", 0, f"a link to `{target[:80]}`")
+
+
+def programs(pair: Pair) -> Iterator[Hit]:
+    """Compiled code, by its name or because it can be run and is no text."""
+    new = pair.after
+    if new is None or new.mode in {LINK, GITLINK} or pair.before == new:
+        return
+    unread = new.text is None or built_files.is_binary(new.text)
+    if built_files.is_program(pair.path) or (unread and new.mode == "100755" and built_files.may_be_program(pair.path)):
+        yield Hit("binary-committed", 0, "a compiled program or an archive of one", milder=pair.existed)
 
 
 def planning_files(pair: Pair) -> Iterator[Hit]:

@@ -42,6 +42,26 @@ _REPLACED = {
         r"|\bassert\.(?:equal|strictEqual|deepEqual|ok|deepStrictEqual)\s*="
     ),
 }
+_LIBRARIES = {
+    "python": re.compile(
+        r"^\s*import\s+(?:unittest|_?pytest|nose|doctest)\b(?:[\w.]*\s+as\s+(\w+))?"
+        r"|^\s*from\s+(?:unittest|_?pytest|nose|doctest)[\w.]*\s+import\s+([^#\n]+)",
+        re.MULTILINE,
+    ),
+    "javascript": re.compile(
+        r"\bimport\s+(?:\*\s+as\s+)?(\w+|\{[^}]*\})(?:\s*,\s*(\{[^}]*\}))?\s+from\s+[\"'](?:node:)?(?:assert(?:/strict)?|test"
+        r"|chai|expect|vitest|@jest/globals)[\"']"
+        r"|\b(?:const|let|var)\s+(\w+|\{[^}]*\})\s*=\s*(?:await\s+import|require)\(\s*[\"'](?:node:)?(?:assert(?:/strict)?|test|chai"
+        r"|expect|vitest|@jest/globals)[\"']"
+    ),
+}
+_ALWAYS_THERE = {
+    "python": r"\bunittest(?:\.\w+)*\.(?!maxDiff\b)\w+\s*=(?!=)|\bsetattr\(\s*unittest\b"
+    r"|\bTestCase\.(?:assert|fail)\w*\s*=(?!=)|\bbuiltins\.(?:AssertionError|all|any|isinstance)\s*=(?!=)",
+    "javascript": r"\b(?:global|globalThis|window)\.(?:expect|assert|it|test|describe)\s*=(?![=>])"
+    r"|\bObject\.is\s*=(?![=>])|\b(?:Assertion|AssertionError)\.prototype\.\w+\s*=(?![=>])",
+}
+_MACROS = re.compile(r"\bmacro_rules!\s*(?:debug_)?(?:assert(?:_eq|_ne)?|panic)\b")
 _ALWAYS_EQUAL = {
     "java": re.compile(r"\bboolean\s+equals\s*\([^()\n]*\)\s*\{\s*return\s+true\s*;"),
     "rust": re.compile(r"\bfn\s+eq\s*\(\s*&self[^()\n]*\)\s*->\s*bool\s*\{\s*(?:return\s+)?true\b"),
@@ -90,25 +110,52 @@ def hooks(pair: Pair) -> Iterator[Hit]:
 
 def replaced(pair: Pair) -> Iterator[Hit]:
     pattern = _REPLACED.get(pair.language)
+    if not (pair.is_test or _SUPPORT.search(pair.path)):
+        pattern = _patches(pair)
     for number, bare, code in pair.fresh_code() if pattern else ():
-        if pattern and pattern.search(code) and (pair.is_test or _SUPPORT.search(pair.path)):
+        if pattern and pattern.search(code):
             yield Hit("assertion-replaced", number, f"`{bare.strip()[:80]}`")
     yield from _always_equal(pair)
+
+
+def _patches(pair: Pair) -> re.Pattern[str] | None:
+    """Product code that writes into a test runner or an assertion library, under the names it has in the file."""
+    imports = _LIBRARIES.get(pair.language)
+    if pair.is_prose or imports is None:
+        return _MACROS if pair.language == "rust" else None
+    listed = (name for found in imports.finditer(pair.new.bare) for name in found.groups() if name)
+    names = [
+        word.split()[-1] for name in listed for word in name.strip("(){}").replace(":", " ").split(",") if word.split()
+    ]
+    own = "|".join(map(re.escape, names)) or "(?!)"
+    written = rf"\b(?:{own})(?:\.(?!maxDiff\b)\w+|\[[^\]\n]*\])+\s*=(?![=>])"
+    handed = rf"\b(?:setattr|patch\.object|Object\.(?:assign|definePropert(?:y|ies))|Reflect\.set)\(\s*(?:{own})\b"
+    return re.compile(f"{written}|{handed}|{_ALWAYS_THERE[pair.language]}")
 
 
 def _always_equal(pair: Pair) -> Iterator[Hit]:
     fresh = frozenset(pair.fresh)
     if pair.language == "python" and "__eq__" in pair.new.code:
-        for function in ast.walk(parsed(pair.new.raw) or ast.Module(body=[], type_ignores=[])):
-            if isinstance(function, Function) and function.name == "__eq__" and _returns_true(function):
-                touched = fresh.intersection(range(function.lineno, (function.end_lineno or 0) + 1))
-                if touched:
-                    yield Hit("assertion-replaced", function.lineno, "`__eq__` is always true", milder=pair.is_test)
+        for node in ast.walk(parsed(pair.new.raw) or ast.Module(body=[], type_ignores=[])):
+            line = getattr(node, "lineno", 0)
+            touched = fresh.intersection(range(line, (getattr(node, "end_lineno", 0) or 0) + 1))
+            if touched and _equals_anything(node):
+                yield Hit("assertion-replaced", line, "`__eq__` is always true", milder=pair.is_test)
     pattern = _ALWAYS_EQUAL.get(pair.language)
     for found in pattern.finditer(pair.new.code) if pattern else ():
         line = pair.new.code.count("\n", 0, found.start()) + 1
         if fresh.intersection(range(line, line + found[0].count("\n") + 1)):
             yield Hit("assertion-replaced", line, "equality is always true", milder=pair.is_test)
+
+
+def _equals_anything(node: ast.AST) -> bool:
+    match node:
+        case ast.FunctionDef(name="__eq__") | ast.AsyncFunctionDef(name="__eq__"):
+            return _returns_true(node)
+        case ast.Assign(targets=[ast.Name(id="__eq__") | ast.Attribute(attr="__eq__")], value=ast.Lambda(body=body)):
+            return isinstance(body, ast.Constant) and bool(body.value)
+        case _:
+            return False
 
 
 def _returns_true(function: Function) -> bool:

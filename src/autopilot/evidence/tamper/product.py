@@ -22,11 +22,19 @@ _WATCHED = {
     ),
     "javascript": re.compile(
         r"\bJEST_WORKER_ID\b|\bprocess\.env\.VITEST\w*|\bVITEST_WORKER_ID\b|\bimport\.meta\.vitest\b"
-        r"|typeof\s+(?:jest|describe|it|vi)\s*[!=]=="
+        r"|typeof\s+(?:globalThis\.)?(?:jest|describe|it|vi|expect)\s*[!=]==|\bNODE_TEST_(?:CONTEXT|WORKER_ID)\b"
+        r"|\bprocess\.env(?:\.|\[[\"'`])(?:MOCHA|AVA|JASMINE|KARMA|TAP|CYPRESS|PLAYWRIGHT|WDIO)(?:_\w+)?\b"
+        r"|\bprocess\.(?:argv|execArgv|title)\b.*[\"'`/](?:--test|jest|mocha|vitest|ava|test)\b|[\"'`]--test[\"'`].*\bexecArgv\b"
+        r"|\bnpm_lifecycle_(?:event|script)\b|\bdetectTest\w*\("
     ),
     "go": re.compile(r"flag\.Lookup\(\s*\"test\.|HasSuffix\(\s*os\.Args\[0\]\s*,\s*\"\.test\""),
-    "java": re.compile(r"\"(?:org\.)?junit|getStackTrace\(\).*[Tt]est"),
-    "rust": re.compile(r"\b(?:env::var|env!|option_env!)\(\s*\"(?:RUST_TEST_\w+|CARGO_TARGET_TMPDIR|NEXTEST)\b"),
+    "java": re.compile(
+        r"\"(?:org\.)?(?:junit|testng)|getStackTrace\(\).*[Tt]est|StackWalker\b.*[Tt]est|\"(?:surefire|sun\.java\.command)"
+    ),
+    "rust": re.compile(
+        r"\b(?:env::var(?:_os)?|env!|option_env!)\(\s*\"(?:RUST_TEST_\w+|CARGO_TARGET_TMPDIR|NEXTEST\w*)\b"
+        r"|\bcfg!\(\s*(?:not\(\s*)?test\b"
+    ),
 }
 # In Python the name alone, inside a longer string, asks nothing.
 _ASKED = re.compile(r"\b(?:environ|getenv|sys\.modules|sys\.argv|_called_from_test)\b")
@@ -42,9 +50,14 @@ _COMMON = {
         r"|[\"'`]test[\"'`]\s*[!=]==?\s*process\.env\.NODE_ENV"
     ),
     "go": re.compile(r"\btesting\.Testing\(\)|Getenv\(\"(?:CI|GITHUB_ACTIONS|TESTING)\"\)"),
-    "rust": re.compile(r"\bcfg!\(test\)|env::var\(\"CI\"\)"),
+    "rust": re.compile(r"\benv::var\(\"CI\"\)|^\s*#\[cfg\(\s*not\(\s*test\s*\)\s*\)\]"),
     "java": re.compile(r"getenv\(\"(?:CI|GITHUB_ACTIONS|TESTING)\"\)"),
 }
+_FOR_TESTS = re.compile(
+    r"#\[cfg\(\s*(?P<not>not\(\s*)?test\s*\)?\s*\)\]\s*(?:#\[[^\]\n]*\]\s*){0,8}"
+    r"(?:pub(?:\([^)\n]*\))?\s+)?(?:(?:const|async|unsafe|static|extern)\s+)*(?:fn|const|static|mod|struct|use|impl)\s+"
+    r"(?P<name>[\w:]+)"
+)
 _LITERAL = r"(?:\"[^\"\n]*\"|'[^'\n]*'|-?\d[\w.]*)"
 _RETURN = re.compile(rf"^\s*return\s+(?P<value>{_LITERAL})\s*;?\s*$")
 _GUARD = re.compile(rf"(?:==|===|\.equals\(|\bcase\b|\bin\b)\s*\(?(?P<given>{_LITERAL})")
@@ -75,6 +88,21 @@ def test_detection(pair: Pair) -> Iterator[Hit]:
                 yield Hit("test-detection", number, f"`{bare.strip()[:80]}`", milder=not asked)
         elif common and common.search(bare):
             yield Hit("test-detection", number, f"`{bare.strip()[:80]}`", milder=True)
+
+
+def twofold(pair: Pair) -> Iterator[Hit]:
+    """A Rust function that is one thing in tests and another outside of them."""
+    if pair.language != "rust" or pair.is_test:
+        return
+    fresh, code = frozenset(pair.fresh), pair.new.code
+    tested = {found["name"]: found for found in _FOR_TESTS.finditer(code) if not found["not"]}
+    for found in _FOR_TESTS.finditer(code):
+        other = tested.get(found["name"]) if found["not"] else None
+        lines = [code.count("\n", 0, side.start()) + 1 for side in (found, other) if side]
+        if other and fresh.intersection(lines):
+            yield Hit(
+                "test-detection", lines[0], f"`{found['name']}` is another function in tests than outside of them"
+            )
 
 
 def written_answers(pairs: Sequence[Pair]) -> tuple[tuple[Pair, int, frozenset[str]], ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.evidence.tamper.pairs import Hit, Pair
+from autopilot.evidence.tamper.scene import Scene
 from autopilot.evidence.tamper.settings import flat
 from autopilot.evidence.tamper.shell import CI, RUNNER
 
@@ -14,15 +15,17 @@ _CONFIGS = re.compile(
     r"|(?:jest|vitest|vite|eslint|playwright|karma|nyc|biome|stylelint|commitlint"
     r"|babel)\.config\.\w+|\.eslintrc[\w.]*|tsconfig[\w.-]*\.json|biome\.jsonc?"
     r"|\.nycrc(?:\.json)?|\.?codecov\.ya?ml|\.golangci\.ya?ml|clippy\.toml|Cargo\.toml"
-    r"|pyrightconfig\.json|\.c8rc\.json|sonar-project\.properties|noxfile\.py)$"
+    r"|pyrightconfig\.json|\.c8rc\.json|sonar-project\.properties|noxfile\.py"
+    r"|(?:[\w.-]*[._-])?lint(?:er|ing)?(?:[._-][\w.-]*)?\.(?:cfg|ini|toml|ya?ml|json|conf))$"
 )
+_LINT = re.compile(r"(?:^|[/._-])lint(?:er|ing)?[._-][^/]*$")
 _THRESHOLD = re.compile(
     r"(?:fail_under|fail-under|cov-fail-under|branches|functions|lines|statements|threshold"
     r"|minimum|min_coverage|target|score)$"
 )
 _BOUND = re.compile(
     r"(?:max-complexity|max_complexity|max-line-length|max-args|max-branches|max-statements"
-    r"|max-warnings|cognitive-complexity-threshold)$"
+    r"|max-warnings|cognitive-complexity-threshold|(?:^|[._-])(?:max(?:imum)?|longest|most|limit)(?:[._-]\w+)*)$"
 )
 _STRICT = re.compile(
     r"(?:strict|strict_\w+|strict[A-Z]\w+|disallow_\w+|warn_\w+|check_untyped_defs|noImplicit\w+"
@@ -112,7 +115,7 @@ def _changed(pair: Pair, key: str, was: Any, now: Any) -> Iterator[Hit]:
         yield Hit(
             "check-relaxed", line, f"{key} went from {was:g} to {now if now is None else f'{now:g}'}", milder=True
         )
-    elif was is True and _STRICT.search(key) and not now:
+    elif was is True and (_STRICT.search(key) or _LINT.search(pair.path)) and not now:
         yield Hit("check-relaxed", line, f"{key} was switched off")
     elif was in ("strict", "standard") and now in ("off", "basic"):
         yield Hit("check-relaxed", line, f"{key} went from {was} to {now}")
@@ -194,15 +197,24 @@ def ci_relaxed(pair: Pair) -> Iterator[Hit]:
     if not CI.search(pair.path) and not CI.search(pair.old_path):
         return
     if pair.after is None:
-        yield Hit("ci-relaxed", 0, "a CI definition is gone")
         return
     for number, bare, _ in pair.fresh_code():
         if _CI_SOFT.match(bare):
-            yield Hit("ci-relaxed", number, f"`{bare.strip()[:80]}`")
+            yield Hit("ci-relaxed", number, f"`{bare.strip()[:80]}`", milder=True)
     jobs = [set(_JOB.findall(text.partition("\njobs:")[2])) for text in (f"\n{pair.old.bare}", f"\n{pair.new.bare}")]
     if pair.existed and jobs[0] - jobs[1] and len(jobs[1]) < len(jobs[0]):
-        yield Hit("ci-relaxed", 0, f"gone: {_shown(sorted(jobs[0] - jobs[1]))}")
+        yield Hit("ci-relaxed", 0, f"gone: {_shown(sorted(jobs[0] - jobs[1]))}", milder=True)
     ran = [line for line in pair.gone if RUNNER.search(line)]
     runs = [line for _, line, _ in pair.fresh_code() if RUNNER.search(line)]
     if len(ran) > len(runs):
-        yield Hit("ci-relaxed", 0, f"`{ran[0][:80]}` is no longer run")
+        yield Hit("ci-relaxed", 0, f"`{ran[0][:80]}` is no longer run", milder=bool(runs))
+
+
+def ci_gone(scene: Scene) -> Iterator[Hit]:
+    """A definition that checked something is gone; a new one beside it may do the same in other words."""
+    definitions = [pair for pair in scene.pairs if CI.search(pair.path) or CI.search(pair.old_path)]
+    others = any(pair.after is not None and RUNNER.search(pair.new.bare) for pair in definitions)
+    for pair in definitions:
+        if pair.after is None or not CI.search(pair.path):
+            checked = RUNNER.search(pair.old.bare) is not None
+            yield Hit("ci-relaxed", 0, "a CI definition is gone", milder=others or not checked, path=pair.path)

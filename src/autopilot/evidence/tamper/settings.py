@@ -15,6 +15,7 @@ _PAIR = re.compile(
     r"(?<![\w./@-])(?P<key>[\"']?[A-Za-z_][\w./@-]*[\"']?)\s*[:=]\s*(?P<value>true|false|True|False|-?\d+(?:\.\d+)?|[\"'][^\"'\n]*[\"'])"
 )
 _LIST = re.compile(r"(?<![\w-])(?P<key>[A-Za-z_][\w-]*)[\"']?\s*[:=]\s*\[(?P<items>[^\[\]]*)\]")
+_SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False}
 _ITEM = re.compile(r"[\"'](?P<quoted>[^\"'\n]*)[\"']")
 
 
@@ -66,8 +67,8 @@ def _lines(text: str) -> Flat:
 
 def _plain(text: str) -> Any:
     bare = text.strip().strip("\"'")
-    if bare.lower() in {"true", "false"}:
-        return bare.lower() == "true"
+    if bare.lower() in _SWITCHES:
+        return _SWITCHES[bare.lower()]
     try:
         return float(bare) if re.fullmatch(r"-?\d+(?:\.\d+)?", bare) else bare
     except ValueError:
