@@ -143,7 +143,9 @@ class Slot:
             links = self._prepared(index, base)
             for link in links:
                 remove_below(self.folder, f"{link}/.git")
-            without = [f":(exclude,top,literal){path}" for path in (*OURS_ALONE, *links)]
+            without = [f":(exclude,top,literal){path}" for path in links]
+            # In any spelling: on a file system that does not tell them apart it would be the same folder.
+            without += [f":(exclude,top,literal,icase){path}" for path in OURS_ALONE]
             if git.run("add", "-A", "--", ".", *without, ok=ok).exit_code:
                 return None
             tree = git.text("write-tree")
