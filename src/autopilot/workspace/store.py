@@ -20,6 +20,7 @@ GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
 MAX_DIFF = 2_000_000
+LONGEST_NAME = 120
 READ_ONLY_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 UPLOAD_PACK = "git -c safe.directory='*' upload-pack"
 
@@ -54,7 +55,7 @@ class Difference:
 
 def safe_name(text: str) -> str:
     """A word that can be part of a ref, made of any text."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-") or "step"
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:LONGEST_NAME].strip("-") or "step"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from autopilot.workspace.store import OURS_ALONE, Identity, Store, shown
 
 MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 MAX_NAMES = 1000
+BRANCH = re.compile(r"autopilot[/-][A-Za-z0-9](?:[A-Za-z0-9._-]{0,120}[A-Za-z0-9_-])?", re.ASCII)
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -133,7 +134,10 @@ class UserRepository:
         A branch at the commit, its objects brought along. The name used.
 
         A name taken by another commit gets a suffix; only the run's own, and only if nowhere checked out, is moved.
+        Raises `ValueError` for what is no plain name: it becomes part of a path and of a command line.
         """
+        if not BRANCH.fullmatch(name) or ".." in name or any(p.endswith((".lock", ".")) for p in name.split("/")):
+            raise ValueError(f"not a name for a branch: {name!r}")
         fetch = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow")
         self.git.run(*fetch, str(store.folder), commit)
         out = self.git.out("worktree", "list", "--porcelain", "-z").split(b"\0")
