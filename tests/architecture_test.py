@@ -14,8 +14,9 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"driving", *EVERYTHING},
-    "driving":   EVERYTHING,
+    "app":       {"driving", "provision", *EVERYTHING},
+    "driving":   {"provision", *EVERYTHING},
+    "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
     "views":     {"journal", "domain"},

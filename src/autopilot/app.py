@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ from platformdirs import user_config_path
 
 from autopilot.agents.installed import agent_checks
 from autopilot.domain.checkup import Check
-from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
+from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
@@ -30,10 +31,12 @@ from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
 from autopilot.planning.opening import nothing_to_do, opening
+from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, Project, understand
 from autopilot.planning.write_back import with_project
+from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.steps import plan, research
@@ -129,6 +132,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         git_check(git),
         *repository_checks(root, git),
         *planning_checks(lambda: read_project(root)),
+        *_dependency_checks(root, UserRepository(root, git)),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
@@ -137,6 +141,15 @@ def examine(folder: str) -> tuple[Check, ...]:
         cache_check(cache_folder()),
         python,
     )
+
+
+def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check]:
+    try:
+        project = read_project(root)
+        settings = settings_of(RunRequest(folder=str(root), phases="all"), project)
+        yield from dependency_checks(settings, root, repository.ignores)
+    except AutopilotError:
+        return  # Told by the checks of the repository and of the planning files.
 
 
 def write_config(folder: str) -> str:

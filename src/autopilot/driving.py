@@ -41,8 +41,10 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
+from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import AgentView, repository_config
+from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.views.handover import exhausted, handover
@@ -72,6 +74,7 @@ class Crew:
     reviewer: Agent
     processes: ChildProcesses
     ground: sandboxes.Ground
+    provision: Provision
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
@@ -79,19 +82,24 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     ground = sandboxes.choose(settings.sandbox, processes)
-    confined = ground.agents(_view(begun, processes)) if settings.confine_agents else processes
+    places = Places(root=root, cache=cache_folder())
+    workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
+    provision = provide(settings, root, workspace, ground)
+    view = _view(begun, (workspace.history, *provision.readable))
+    confined = ground.agents(view) if settings.confine_agents else processes
+    confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     agent = agents.choose(settings.agent, confined, transcripts, begun.run, launch)
     other = settings.reviewer
     reviewer = agents.choose(other, confined, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground)
+    return Crew(agent, reviewer, processes, ground, provision)
 
 
-def _view(begun: RunStarted, processes: ChildProcesses) -> AgentView:
-    places = Places(root=Path(begun.root), cache=cache_folder())
+def _view(begun: RunStarted, readable: tuple[str, ...]) -> AgentView:
+    root = Path(begun.root)
     return AgentView(
-        readable=(GitWorkspace(places, processes, begun.run or "unnamed", os.environ).history,),
+        readable=readable,
         own=begun.settings.agent_folders,
-        hidden=(str(places.home), str(places.root / ".planning")),
+        hidden=(str(root / ".autopilot"), str(root / ".planning")),
         trusts_repository=begun.settings.trust_repository_config,
     )
 
@@ -162,8 +170,11 @@ class Driver:
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         settings, processes = first.settings, self.crew.processes
-        sandbox = self.crew.ground.sandbox((workspace.history,), f"{first.run}/fact")
-        for remark in remarks(first, self.crew.ground):
+        ground, provision = self.crew.ground, self.crew.provision
+        workspace.supply(provision.source(workspace, ground, self.warn))
+        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
+        sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
+        for remark in (*remarks(first, ground), *provision.remarks):
             self.warn(remark)
         return Hands(
             agent=self.crew.agent,

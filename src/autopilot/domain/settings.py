@@ -55,6 +55,8 @@ class Honesty(Value, frozen=True, kw_only=True):
 
 
 class Settings(Value, frozen=True, kw_only=True):
+    """`dependencies` are folders of the checkout to link into clones; `setup` is a command that makes them instead."""
+
     agent: str
     reviewer: str | None = None
     model: str | None = None
@@ -68,3 +70,5 @@ class Settings(Value, frozen=True, kw_only=True):
     trust_repository_config: bool = False
     agent_folders: tuple[str, ...] = ()
     honesty: Honesty = Honesty()
+    dependencies: tuple[str, ...] = ()
+    setup: str | None = None

@@ -12,7 +12,7 @@ from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
-from autopilot.evidence import content, junit, planting, references
+from autopilot.evidence import content, junit, own_package, planting, references
 from autopilot.evidence.tamper.detect import detect
 from autopilot.evidence.tamper.pairs import is_test
 from autopilot.evidence.variants import Variants
@@ -76,6 +76,7 @@ class CommandFacts:
     commands: Commands = field(default_factory=Commands)
     _made: dict[Key, CommandRun] = field(default_factory=dict)
     _done: dict[Key, _Done] = field(default_factory=dict)
+    _elsewhere: dict[str, str] = field(default_factory=dict)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
         gates = {command for _, command in self.commands.configured()}
@@ -188,6 +189,9 @@ class CommandFacts:
         self._made[place.tree, place.laid, check.key] = self._fact(check, done, place)
 
     def _do(self, check: _Check, place: _Place) -> _Done:
+        if where := self._own_package(place):
+            said = own_package.refusal(where).encode()
+            return _Done(ran=Ran(exit_code=None, stdout=b"", stderr=said, seconds=0.0), limit=check.seconds)
         report = junit.report_path(check.command, place.folder) if check.counted else None
         command = junit.reporting(check.command, report) if report else check.command
         ran = self.sandbox.run(command, place.folder, check.seconds)
@@ -197,6 +201,14 @@ class CommandFacts:
         reported = junit.read_report(report) if report else None
         tests = (reported or counts_in(_text(ran))) if check.counted else None
         return _Done(ran=ran, limit=check.seconds, tests=tests)
+
+    def _own_package(self, place: _Place) -> str:
+        """Where else the project's own package is found, looked up once a tree; empty when that is as it should be."""
+        if place.tree not in self._elsewhere:
+            command = own_package.probe(place.folder)
+            ran = self.sandbox.run(command, place.folder, self.limits.command_seconds) if command else None
+            self._elsewhere[place.tree] = own_package.astray(_text(ran), place.folder) if ran else ""
+        return self._elsewhere[place.tree]
 
     def _fact(self, check: _Check, done: _Done, place: _Place) -> CommandRun:
         criterion, ran, output = check.criterion, done.ran, _text(done.ran)

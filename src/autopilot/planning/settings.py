@@ -2,6 +2,7 @@
 
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import Limits, Settings
+from autopilot.planning import detect
 from autopilot.planning.whole import Project
 
 LENIENT, STRICT = 7.0, 9.0
@@ -23,4 +24,6 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         limits=Limits(**known),
         sandbox=request.sandbox or "auto",
         honesty=config.honesty,
+        dependencies=detect.dependencies(config, project.detected),
+        setup=config.setup,
     )

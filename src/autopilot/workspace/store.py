@@ -136,6 +136,11 @@ class Store:
                 body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
         return object_id("tree", body, like=commit)
 
+    def top(self, commit: str) -> dict[str, str]:
+        """What lies right in the commit's root: name to object id."""
+        lines = (line.split(b"\t", 1) for line in self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1])
+        return {os.fsdecode(name): meta.split(b" ")[2].decode() for meta, name in lines}
+
     def read(self, commit: str, path: str) -> str | None:
         """The text of a regular file of the commit."""
         listed = self.git.out("ls-tree", "-z", commit, "--", f":(literal){path}")

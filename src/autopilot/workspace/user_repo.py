@@ -106,6 +106,12 @@ class UserRepository:
         with opened(exclude.parent) as folder:
             write_atomic(folder, exclude.name, text + line + f"/{name}/\n".encode())
 
+    def ignores(self, name: str) -> bool:
+        """Whether git leaves the folder out; one with a tracked file in it is not left out."""
+        if self.git.run("check-ignore", "-q", "--", f"{name}/", ok=(0, 1)).exit_code:
+            return False
+        return not self.git.out("ls-files", "-z", "--", f":(top,literal){name}")
+
     def dirty(self) -> tuple[str, ...]:
         """What is uncommitted in the checkout, our own folders left out."""
         without = [f":(exclude,top){name}" for name in OURS_ALONE]
