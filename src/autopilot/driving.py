@@ -23,6 +23,7 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.engine.ending import run_end
@@ -208,14 +209,14 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     run = streams.run()
     passes = {target: streams.passes(target) for target in run.start.targets}
     told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-    write_atomic(home / report_name(run.start.run), account(run.entries, told).encode())
+    write_atomic(home / report_name(run.start.run), harmless(account(run.entries, told)).encode())
     if finished.status == "completed":
         StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
     end = run_end(run, [record for records in passes.values() for record in records], finished)
     if exhausted(end):
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
-        write_atomic(home / f"handoff-{moment}.md", handover(end).encode())
+        write_atomic(home / f"handoff-{moment}.md", harmless(handover(end)).encode())
     return end
 
 

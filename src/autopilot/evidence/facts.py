@@ -9,6 +9,7 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
 from autopilot.domain.phase import Criterion, PhaseType
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
@@ -21,7 +22,7 @@ OUTPUT_KEPT = 2000
 # A run that printed more is remembered for its own check only.
 SHARED_OUTPUT = 200_000
 USAGE_ERROR = 4
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 Key = tuple[str, str, str]
 
@@ -219,7 +220,7 @@ class CommandFacts:
             exit_code=ran.exit_code,
             passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
-            output=_CONTROL.sub("", output)[-OUTPUT_KEPT:],
+            output=harmless(_COLOURS.sub("", output))[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=place.tree,
             sandbox=self.sandbox.label,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
+from autopilot.domain.plain_text import harmless
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
 
@@ -18,11 +19,11 @@ class FileDiagnostics:
     def write(self, name: str, text: str) -> None:
         folder = self._home / "diagnostics"
         make_folder(folder)
-        write_atomic(folder / name, text.encode("utf-8", "replace"))
+        write_atomic(folder / name, harmless(text).encode("utf-8", "replace"))
 
     def learn(self, entry: str) -> None:
         """Append the entry unless it is there: a pass that is ended twice, after a crash, teaches once."""
-        known = _text(self._learnings) or HEADER
+        known, entry = _text(self._learnings) or HEADER, harmless(entry)
         if entry not in known:
             write_atomic(self._learnings, f"{known}\n{entry}".encode("utf-8", "replace"))
 

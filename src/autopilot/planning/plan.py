@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import Plan, Task, TaskTest, padded
+from autopilot.domain.plain_text import harmless
 from autopilot.planning import front_matter, ids, markdown, traceability
 from autopilot.planning.front_matter import FrontMatter
 from autopilot.planning.task import Block, task
@@ -55,7 +56,7 @@ class _Body:
 
 def read(text: str, tests: Mapping[str, str]) -> Plan:
     """Raises `ConfigInvalid` when there is no task: a plan that asks for nothing cannot be carried out."""
-    clean = markdown.decode(text)
+    clean = harmless(markdown.decode(text))
     lines = clean.split("\n")
     matter, start = front_matter.read(lines)
     prose = markdown.read(clean).lines
