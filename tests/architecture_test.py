@@ -14,9 +14,10 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", *EVERYTHING},
+    "app":       {"attesting", "driving", "provision", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
-    "driving":   EVERYTHING,
+    "driving":   {"provision", *EVERYTHING},
+    "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
     "views":     {"journal", "domain"},

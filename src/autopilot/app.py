@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -35,10 +36,12 @@ from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
 from autopilot.planning.opening import nothing_to_do, opening
+from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, Project, understand
 from autopilot.planning.write_back import with_project
+from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.steps import plan, research
@@ -134,6 +137,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         git_check(git),
         *repository_checks(root, git),
         *planning_checks(lambda: read_project(root)),
+        *_dependency_checks(root, UserRepository(root, git)),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
@@ -152,6 +156,15 @@ def configured_visual(root: Path) -> VisualTesting | None:
     except AutopilotError:
         return None
     return section.testing if section.enabled else None
+
+
+def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check]:
+    try:
+        project = read_project(root)
+        settings = settings_of(RunRequest(folder=str(root), phases="all"), project)
+        yield from dependency_checks(settings, root, repository.ignores)
+    except AutopilotError:
+        return  # Told by the checks of the repository and of the planning files.
 
 
 def write_config(folder: str) -> str:

@@ -24,6 +24,7 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.secrets import Redactor, redact
@@ -45,8 +46,10 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
+from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import AgentView, repository_config
+from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
@@ -84,6 +87,7 @@ class Crew:
     reviewer: Agent
     processes: ChildProcesses
     ground: sandboxes.Ground
+    provision: Provision
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
@@ -91,20 +95,25 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     ground = sandboxes.choose(settings.sandbox, processes)
-    confined = ground.agents(_view(begun, processes)) if settings.confine_agents else processes
+    places = Places(root=root, cache=cache_folder())
+    workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
+    provision = provide(settings, root, workspace, ground)
+    view = _view(begun, (workspace.history, *provision.readable))
+    confined = ground.agents(view) if settings.confine_agents else processes
+    confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     asked = passing_on(confined, settings.agent_env, os.environ)
     agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
     other = settings.reviewer
     reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground)
+    return Crew(agent, reviewer, processes, ground, provision)
 
 
-def _view(begun: RunStarted, processes: ChildProcesses) -> AgentView:
-    places = Places(root=Path(begun.root), cache=cache_folder())
+def _view(begun: RunStarted, readable: tuple[str, ...]) -> AgentView:
+    root = Path(begun.root)
     return AgentView(
-        readable=(GitWorkspace(places, processes, begun.run or "unnamed", os.environ).history,),
+        readable=readable,
         own=begun.settings.agent_folders,
-        hidden=(str(places.home), str(places.root / ".planning")),
+        hidden=(str(root / ".autopilot"), str(root / ".planning")),
         trusts_repository=begun.settings.trust_repository_config,
     )
 
@@ -176,8 +185,11 @@ class Driver:
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
-        sandbox = self.crew.ground.sandbox((workspace.history,), f"{first.run}/fact")
-        for remark in remarks(first, self.crew.ground):
+        ground, provision = self.crew.ground, self.crew.provision
+        workspace.supply(provision.source(workspace, ground, self.warn))
+        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
+        sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
+        for remark in (*remarks(first, ground), *provision.remarks):
             self.warn(remark)
         return Hands(
             agent=self.crew.agent,
@@ -247,14 +259,14 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
     run = streams.run()
     passes = {target: streams.passes(target) for target in run.start.targets}
     told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-    write_atomic(home / report_name(run.start.run), redact(account(run.entries, told)).encode())
+    write_atomic(home / report_name(run.start.run), redact(harmless(account(run.entries, told))).encode())
     if finished.status == "completed":
         StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
     end = run_end(run, [record for records in passes.values() for record in records], finished)
     if exhausted(end):
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
-        write_atomic(home / f"handoff-{moment}.md", redact(handover(end)).encode())
+        write_atomic(home / f"handoff-{moment}.md", redact(harmless(handover(end))).encode())
     return end
 
 

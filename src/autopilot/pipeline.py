@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Step
 from autopilot.domain.record import PhaseRecord
 from autopilot.gates import (
@@ -89,8 +90,13 @@ def stage_named(name: str) -> Stage:
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:
-    """Every artifact the record supports so far, by file name below the phase's folder."""
-    return {name: text for stage in PIPELINE for name, text in stage.artifacts(record).items()}
+    """
+    Every artifact the record supports so far, by file name below the phase's folder.
+
+    They are for people to read. Test files are for the shell, and stay as they were frozen.
+    """
+    found = {name: text for stage in PIPELINE for name, text in stage.artifacts(record).items()}
+    return {name: text if name.startswith("tests/") else harmless(text) for name, text in found.items()}
 
 
 def contaminations(record: PhaseRecord) -> tuple[contamination.PaperHit, ...]:

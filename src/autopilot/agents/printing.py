@@ -2,18 +2,19 @@
 
 import re
 
+from autopilot.domain.plain_text import harmless
+
 SEQUENCES = re.compile(
     r"\x1b\[[0-?]*+[ -/]*+[@-~]"  # colours, cursor movement
     r"|\x1b[\]PX^_][^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"  # titles, links, clipboard
     r"|\x9b[0-?]*+[ -/]*+[@-~]"
     r"|\x1b[ -/]*+[0-~]"
 )
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def plain(text: str) -> str:
     """Only what is meant to be read: control sequences and control characters are gone, lines end in one way."""
-    return CONTROLS.sub("", SEQUENCES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    return harmless(SEQUENCES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def ending(text: str, limit: int) -> str:

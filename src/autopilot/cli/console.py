@@ -1,13 +1,15 @@
-"""Printing that survives closed pipes: the verbs' own words to standard output, troubles to standard error."""
+"""Printing that survives closed pipes and odd letters: words to standard output, troubles to standard error."""
 
 import os
 import sys
+
+from autopilot.domain.plain_text import harmless
 
 
 def say(text: str) -> None:
     """Print it all, now. A reader that went away is no error; a disk that is full is one."""
     try:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{harmless(text)}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         silence(sys.stdout.fileno())
@@ -29,7 +31,7 @@ def complain(what: str, why: str, do: str) -> None:
 
 def warn(text: str) -> None:
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{harmless(text)}\n")
         sys.stderr.flush()
     except OSError:
         silence(sys.stderr.fileno())

@@ -3,6 +3,7 @@
 import sys
 
 from autopilot.domain.errors import Interrupted, UsageInvalid
+from autopilot.domain.plain_text import harmless
 
 
 class Cancelled(UsageInvalid):
@@ -19,7 +20,7 @@ def present() -> bool:
 def ask(question: str) -> str:
     """The line typed. The question goes to standard error, so that standard output holds results only."""
     try:
-        sys.stderr.write(question)
+        sys.stderr.write(harmless(question))
         sys.stderr.flush()
         line = sys.stdin.readline()
     except KeyboardInterrupt:

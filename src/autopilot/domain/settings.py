@@ -56,7 +56,11 @@ class Honesty(Value, frozen=True, kw_only=True):
 
 
 class Settings(Value, frozen=True, kw_only=True):
-    """`agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures."""
+    """
+    `agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures.
+
+    `dependencies` are folders of the checkout to link into clones; `setup` is a command that makes them instead.
+    """
 
     agent: str
     reviewer: str | None = None
@@ -74,3 +78,5 @@ class Settings(Value, frozen=True, kw_only=True):
     visual: VisualTesting | None = None
     agent_env: tuple[str, ...] = ()
     sign_receipts: bool = False
+    dependencies: tuple[str, ...] = ()
+    setup: str | None = None

@@ -12,6 +12,7 @@ from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.engine.hands import Hands
@@ -242,11 +243,25 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
     if event.answer is None:
         return None, "there was no JSON object in it"
     try:
-        return msgspec.json.decode(event.answer, type=answer, strict=False), ""
+        if "\\" not in event.answer and event.answer.isprintable():
+            return msgspec.json.decode(event.answer, type=answer, strict=False), ""
+        return msgspec.convert(_harmless(msgspec.json.decode(event.answer)), answer, strict=False), ""
     except msgspec.ValidationError as error:
         return None, str(error)
     except msgspec.DecodeError as error:
         return None, f"it is no valid JSON: {error}"
+
+
+def _harmless(value: Any) -> Any:
+    """Every text in an answer without what a terminal would act upon: in JSON it hides as an escape."""
+    match value:
+        case str():
+            return harmless(value)
+        case list():
+            return [_harmless(item) for item in value]
+        case dict():
+            return {harmless(key): _harmless(item) for key, item in value.items()}
+    return value
 
 
 def _object(event: AgentAnswered) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Diagnostics, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Rated
@@ -34,7 +35,7 @@ def write_postmortem(record: PhaseRecord, finish: Finish, diagnostics: Diagnosti
 
 def write_trace(files: Mapping[str, str], workspace: Workspace) -> tuple[str, ...]:
     """OBSV-02b: the problem there was, for the issues of the pass. A trace is for readers; the journal has it all."""
-    return _tried("trace", lambda: workspace.write_planning(files))
+    return _tried("trace", lambda: workspace.write_planning({name: harmless(text) for name, text in files.items()}))
 
 
 def write_confidence(

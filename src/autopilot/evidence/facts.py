@@ -10,11 +10,12 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
 from autopilot.domain.phase import Criterion, PhaseType
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
 from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
-from autopilot.evidence import content, junit, planting, references
+from autopilot.evidence import content, junit, own_package, planting, references
 from autopilot.evidence.tamper.detect import detect
 from autopilot.evidence.tamper.pairs import is_test
 from autopilot.evidence.variants import Variants
@@ -26,7 +27,7 @@ USAGE_ERROR = 4
 REPEATS, REPEAT_SECONDS = 5, 5.0
 # Enough to see a secret as a whole that ends within the kept part.
 LOOKED_AT = 64_000
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 Key = tuple[str, str, str]
 
@@ -82,6 +83,7 @@ class CommandFacts:
     redact: Callable[[str], str] = redact
     _made: dict[Key, CommandRun] = field(default_factory=dict)
     _done: dict[Key, _Done] = field(default_factory=dict)
+    _elsewhere: dict[str, str] = field(default_factory=dict)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
         gates = {command for _, command in self.commands.configured()}
@@ -214,6 +216,9 @@ class CommandFacts:
         self._made[place.tree, place.laid, check.key] = self._fact(check, done, place)
 
     def _do(self, check: _Check, place: _Place) -> _Done:
+        if where := self._own_package(place):
+            said = own_package.refusal(where).encode()
+            return _Done(ran=Ran(exit_code=None, stdout=b"", stderr=said, seconds=0.0), limit=check.seconds)
         report = junit.report_path(check.command, place.folder) if check.counted else None
         command = junit.reporting(check.command, report) if report else check.command
         ran = self.sandbox.run(command, place.folder, check.seconds)
@@ -224,6 +229,14 @@ class CommandFacts:
         tests = (reported or counts_in(_text(ran))) if check.counted else None
         return _Done(ran=ran, limit=check.seconds, tests=tests)
 
+    def _own_package(self, place: _Place) -> str:
+        """Where else the project's own package is found, looked up once a tree; empty when that is as it should be."""
+        if place.tree not in self._elsewhere:
+            command = own_package.probe(place.folder)
+            ran = self.sandbox.run(command, place.folder, self.limits.command_seconds) if command else None
+            self._elsewhere[place.tree] = own_package.astray(_text(ran), place.folder) if ran else ""
+        return self._elsewhere[place.tree]
+
     def _fact(self, check: _Check, done: _Done, place: _Place) -> CommandRun:
         criterion, ran, output = check.criterion, done.ran, _text(done.ran)
         return CommandRun(
@@ -233,7 +246,7 @@ class CommandFacts:
             exit_code=ran.exit_code,
             passed=criterion.met(ran.exit_code, output),
             seconds=round(ran.seconds, 3),
-            output=self.redact(_CONTROL.sub("", output)[-LOOKED_AT:])[-OUTPUT_KEPT:],
+            output=self.redact(harmless(_COLOURS.sub("", output))[-LOOKED_AT:])[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),
             tree=place.tree,
             sandbox=self.sandbox.label,

@@ -5,10 +5,10 @@ import os
 import re
 import secrets
 import shlex
-import stat
 from pathlib import Path
 
 from autopilot.domain.evidence import Counts
+from autopilot.evidence.regular import read_beneath
 
 MOST_BYTES = 20_000_000
 # pytest reads its extra options from the environment, also when something else starts it.
@@ -32,14 +32,9 @@ def reporting(command: str, report: Path) -> str:
 
 def read_report(report: Path) -> Counts | None:
     """None when there is no such report, or one without a single test."""
-    try:
-        file = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with os.fdopen(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return None
-        return counts_of(opened.read(MOST_BYTES).decode("utf-8", "replace"))
+    place = Path(report).parents[1]
+    content = read_beneath(place, report.relative_to(place).as_posix(), MOST_BYTES)
+    return None if content is None else counts_of(content.decode("utf-8", "replace"))
 
 
 def counts_of(text: str) -> Counts | None:

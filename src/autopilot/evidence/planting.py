@@ -5,6 +5,7 @@ from pathlib import Path
 
 from autopilot.evidence.canaries import Bird, canary
 from autopilot.evidence.references import NOT_OURS
+from autopilot.evidence.regular import read_beneath
 
 MOST_FILES = 20_000
 HEAD_BYTES = 10_000
@@ -13,7 +14,7 @@ HEAD_BYTES = 10_000
 def planted(folder: str, command: str) -> Bird | None:
     """The canary, on disk now; None when none can be made for the command, or no place is safe for it."""
     top = Path(os.path.realpath(folder))
-    bird = canary(command, listing(top), lambda path: _head(top / path))
+    bird = canary(command, listing(top), lambda path: _head(top, path))
     if bird is None:
         return None
     target = top / bird.path
@@ -40,10 +41,5 @@ def listing(top: Path) -> list[str]:
     return found[:MOST_FILES]
 
 
-def _head(path: Path) -> str:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return ""
-    with os.fdopen(file, "rb") as opened:
-        return opened.read(HEAD_BYTES).decode("utf-8", "replace")
+def _head(top: Path, path: str) -> str:
+    return (read_beneath(top, path, HEAD_BYTES) or b"").decode("utf-8", "replace")

@@ -2,10 +2,11 @@
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
+
+from autopilot.evidence.regular import read_beneath
 
 NOT_OURS = frozenset({".git", ".planning", ".autopilot", "node_modules", ".venv"})
 # Prose may mention a file without using it.
@@ -33,7 +34,7 @@ def related(folder: str, paths: Sequence[str]) -> tuple[str, ...]:
     """
     wanted = {path.removeprefix("./"): pattern(path) for path in paths if PurePosixPath(path).name.strip(".")}
     folders = {PurePosixPath(path).parent.as_posix() for path in wanted}
-    there = [path for path in wanted if _read(Path(folder, path))]
+    there = [path for path in wanted if _read(folder, path)]
     users, beside = dict[str, int](), list[str]()
     for path, text in islice(_texts(folder), MOST_FILES):
         named = sum(bool(own.search(text)) for own in wanted.values())
@@ -61,19 +62,12 @@ def _texts(folder: str) -> Iterator[tuple[str, bytes]]:
     for at, folders, files in os.walk(folder):
         folders[:] = sorted(set(folders) - NOT_OURS)
         for name in sorted(files):
-            path = Path(at, name)
-            content = b"" if path.suffix.lower() in PROSE else _read(path)
+            path = Path(at, name).relative_to(folder)
+            content = b"" if path.suffix.lower() in PROSE else _read(folder, path.as_posix())
             if content and b"\0" not in content:
-                yield path.relative_to(folder).as_posix(), content
+                yield path.as_posix(), content
 
 
-def _read(path: Path) -> bytes:
+def _read(folder: str, path: str) -> bytes:
     """A regular file's beginning; nothing for what is none or cannot be read."""
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    try:
-        return os.read(file, MOST_BYTES) if stat.S_ISREG(os.fstat(file).st_mode) else b""
-    finally:
-        os.close(file)
+    return read_beneath(folder, path, MOST_BYTES) or b""

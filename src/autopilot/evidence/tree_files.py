@@ -1,9 +1,10 @@
 """The files of a checkout by name and by content, read without leaving it."""
 
 import os
-import stat
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+
+from autopilot.evidence.regular import read_beneath
 
 NOT_OURS = frozenset({".git", ".planning", ".autopilot", "node_modules", ".venv"})
 MOST_FILES, MOST_BYTES = 50_000, 8_000_000
@@ -44,13 +45,5 @@ class TreeFiles:
 
     def read(self, path: str) -> bytes | None:
         """A regular file's content; None for a link, a device, one that is too big or lies elsewhere."""
-        place = self._folder / path
-        if not place.parent.resolve().is_relative_to(self._folder):
-            return None
-        try:
-            file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return None
-        with os.fdopen(file, "rb") as opened:
-            found = os.fstat(opened.fileno())
-            return opened.read() if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES else None
+        content = read_beneath(self._folder, os.path.normpath(path), MOST_BYTES + 1)
+        return content if content is not None and len(content) <= MOST_BYTES else None

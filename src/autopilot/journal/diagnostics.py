@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.secrets import redact
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
@@ -20,11 +21,11 @@ class FileDiagnostics:
     def write(self, name: str, text: str) -> None:
         folder = self._home / "diagnostics"
         make_folder(folder)
-        write_atomic(folder / name, self._redact(text).encode("utf-8", "replace"))
+        write_atomic(folder / name, self._redact(harmless(text)).encode("utf-8", "replace"))
 
     def learn(self, entry: str) -> None:
         """Append the entry unless it is there: a pass that is ended twice, after a crash, teaches once."""
-        known, entry = _text(self._learnings) or HEADER, self._redact(entry)
+        known, entry = _text(self._learnings) or HEADER, self._redact(harmless(entry))
         if entry not in known:
             write_atomic(self._learnings, f"{known}\n{entry}".encode("utf-8", "replace"))
 

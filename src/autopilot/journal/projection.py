@@ -17,6 +17,7 @@ from autopilot.domain.events import (
     RunStopped,
 )
 from autopilot.domain.phase import Phase
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.projection_log import log_of
@@ -64,7 +65,8 @@ def state_of(
 
 
 def state_text(state: dict[str, Any]) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(state), indent=2) + b"\n"
+    text = msgspec.json.format(msgspec.json.encode(state), indent=2).decode()
+    return harmless(text).encode() + b"\n"
 
 
 def run_status(run: RunRecord) -> str:

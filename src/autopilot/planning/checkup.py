@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, ConfigInvalid
-from autopilot.planning import detect
 from autopilot.planning.forecast import project_facts
 from autopilot.planning.whole import CONFIG, Project
 
@@ -22,7 +21,6 @@ def planning_checks(read: Callable[[], Project]) -> Iterator[Check]:
     yield _roadmap(project)
     yield _config(project)
     yield _commands(project)
-    yield from _dependencies(project)
 
 
 def _roadmap(project: Project) -> Check:
@@ -42,17 +40,6 @@ def _config(project: Project) -> Check:
     there = f"{CONFIG} is read" if project.config.raw else f"{CONFIG} is absent or empty: defaults apply"
     found = f"{there}: {notes}" if notes else there
     return Check(level="warn" if notes else "ok", what="config", found=found, fix="See docs/configuration.md.")
-
-
-def _dependencies(project: Project) -> Iterator[Check]:
-    names = detect.dependencies(project.config, project.detected)
-    if names:
-        yield Check(
-            level="warn",
-            what="dependencies",
-            found=f"clones and checkouts start without {', '.join(names)}",
-            fix="Name commands that find what they need elsewhere; --unsandboxed lets them install it.",
-        )
 
 
 def _commands(project: Project) -> Check:

@@ -15,15 +15,8 @@ _REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _TARGET = re.compile(r"^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?!=)", re.MULTILINE)
 
 
-# What a package manager installs or a build leaves in the project, usually ignored by git: a clone starts without it.
-DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
-    "nodejs": ("node_modules",),
-    "python": (".venv", "venv"),
-    "rust": ("target",),
-    "go": ("vendor",),
-    "maven": ("target",),
-    "gradle": (".gradle", "build"),
-}
+# What package managers install in a project, usually ignored by git. Folders a build writes to are none of them.
+DEPENDENCIES = ("node_modules", ".venv", "venv", "vendor/bundle")
 
 
 class Detected(Value, frozen=True, kw_only=True):
@@ -34,8 +27,8 @@ class Detected(Value, frozen=True, kw_only=True):
 
     @property
     def dependencies(self) -> tuple[str, ...]:
-        """The folders a clone needs from the user's checkout for the commands to run."""
-        return DEPENDENCIES.get(self.type, ())
+        """The folders a clone needs from the user's checkout for the commands to run, as far as they are there."""
+        return DEPENDENCIES
 
 
 def detect(files: Mapping[str, str]) -> Detected:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import Plan, Task, TaskTest, padded
+from autopilot.domain.plain_text import harmless
 from autopilot.planning import front_matter, ids, markdown, traceability
 from autopilot.planning.front_matter import FrontMatter
 from autopilot.planning.task import Block, task
@@ -20,6 +21,7 @@ _CLOSED = re.compile(r"</(?:task|feature)\s*>", re.IGNORECASE)  # without blanks
 _ATTRIBUTE = re.compile(r"(?<![\w-])([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _PHASE = re.compile(rf"\bPhase\s+({ids.PATTERN})(?![\w.]*\w)", re.IGNORECASE | re.ASCII)
 _OPENING_LINES = 10
+_LONGEST_ID = 60
 _WAVE = re.compile(r"\W*wave\s+(\d{1,4})\b", re.IGNORECASE)
 _TITLE = re.compile(
     r"\s*(?:#{2,5}\s*|(?:[-*]\s+)?\*\*)\W{0,3}task\s+(?P<id>[A-Za-z]?\d[\w.-]*)(?:\s*[:)]|\.?\s+--?(?=\s)|\s*[\u2014\u2013])\s*(?P<name>\S.*)$",
@@ -54,7 +56,7 @@ class _Body:
 
 def read(text: str, tests: Mapping[str, str]) -> Plan:
     """Raises `ConfigInvalid` when there is no task: a plan that asks for nothing cannot be carried out."""
-    clean = markdown.decode(text)
+    clean = harmless(markdown.decode(text))
     lines = clean.split("\n")
     matter, start = front_matter.read(lines)
     prose = markdown.read(clean).lines
@@ -169,15 +171,21 @@ def _task(block: Block, number: int, context: _Context, table: Mapping[str, tupl
 
 def _task_id(block: Block, number: int, context: _Context) -> str:
     """The tag's id where it has one; GSD tasks are numbered within their plan: `08-02-1`."""
-    own = re.sub(r"[^\w.-]", "", block.attributes.get("id", ""))
+    own, plan = _safe(block.attributes.get("id", "")), _safe(context.plan)
     if re.fullmatch(r"\d+[\w.]*-[\w.-]+", own):
         return own
-    stem = f"{padded(context.phase)}-{context.plan.zfill(2)}" if context.phase and context.plan else ""
+    stem = f"{padded(context.phase)}-{plan.zfill(2)}" if context.phase and plan else ""
     if stem:
         return f"{stem}-{own or number}"
     return (
         f"{padded(context.phase)}-{(own or str(number)).zfill(2)}" if context.phase else (own or str(number)).zfill(2)
     )
+
+
+def _safe(text: str) -> str:
+    """What of an id can stand in a file name, a commit's subject and a command without meaning anything else there."""
+    kept = re.sub(r"[^A-Za-z0-9_.-]", "", text)
+    return re.sub(r"\.{2,}", ".", kept)[:_LONGEST_ID].strip(".-")
 
 
 def _no_task(lines: Sequence[str], prose: Sequence[str]) -> ConfigInvalid:

@@ -230,16 +230,18 @@ def cannot_fail(criterion: Criterion) -> str | None:
 
 
 def leaves_project(path: str) -> bool:
-    """Absolute, in a home folder, on a drive, or climbing out."""
+    """Absolute, in a home folder, on a drive, climbing out, git's or ours, or an option instead of a name."""
     parts = path.replace("\\", "/").split("/")
-    if path.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", path) or "\0" in path:
+    if path.startswith(("/", "\\", "~", "-")) or re.match(r"[A-Za-z]:", path) or not path.isprintable():
         return True
     depth = 0
     for part in parts:
         depth += -1 if part == ".." else (part not in {"", "."})
         if depth < 0:
             return True
-    return parts[0] == ".git"
+    return (
+        any(part.rstrip(" .").casefold() in {".git", "git~1"} for part in parts) or parts[0].casefold() == ".autopilot"
+    )
 
 
 def _only_looks(command: str) -> bool:

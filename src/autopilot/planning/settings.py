@@ -2,7 +2,7 @@
 
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import Limits, Settings
-from autopilot.planning import visual
+from autopilot.planning import detect, visual
 from autopilot.planning.whole import Project
 
 LENIENT, STRICT = 7.0, 9.0
@@ -26,4 +26,6 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         honesty=config.honesty,
         visual=visual.chosen(config.visual, asked=request.visual),
         sign_receipts=config.sign_receipts,
+        dependencies=detect.dependencies(config, project.detected),
+        setup=config.setup,
     )

@@ -1,6 +1,7 @@
 """The plan's test files, run by us like any criterion, and what each of them showed (TSPC-01)."""
 
 import re
+import shlex
 from collections.abc import Iterable
 
 from autopilot.domain.evidence import CommandRun
@@ -9,7 +10,8 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.value import Value
 
 NONE = "No test specifications found. Falling back to grep-based verification only."
-_NAME = re.compile(r"tests/task-(?P<task>.+)\.sh")
+# Only what a shell takes for a plain word: the file's name becomes part of a command.
+_NAME = re.compile(r"tests/task-(?P<task>[A-Za-z0-9_.-]+)\.sh")
 
 
 class SpecRun(Value, frozen=True, kw_only=True):
@@ -38,7 +40,9 @@ def spec_criteria(record: PhaseRecord, criteria: Iterable[Criterion]) -> tuple[C
     commands = tuple(c.command for c in criteria if c.command)
     return tuple(
         Criterion(
-            id=f"{task}.test", text=f"the test of task {task} passes", command=f"bash {record.brief.dir}/{t.path}"
+            id=f"{task}.test",
+            text=f"the test of task {task} passes",
+            command=f"bash {shlex.quote(f'{record.brief.dir}/{t.path}')}",
         )
         for task, t in specs(record)
         if not any(t.path in command for command in commands)

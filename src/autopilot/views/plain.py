@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from autopilot.domain.events import Entry
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.request import RunEnd
 from autopilot.views.announcement import announcement
 from autopilot.views.narration import Narrator
@@ -23,7 +24,7 @@ class PlainView:
         self._write(announcement(end, self.narrator))
 
     def _write(self, lines: Iterable[str]) -> None:
-        text = "".join(f"{line}\n" for line in lines)
+        text = harmless("".join(f"{line}\n" for line in lines))
         if self.broken or not text:
             return
         try:

@@ -51,13 +51,18 @@ def parse_listing(out: bytes) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One pooled folder. Its index and its record lie beside it, where no agent writes. `listings` is by commit."""
+    """
+    One pooled folder. Its index and its record lie beside it, where no agent writes. `listings` is by commit.
+
+    What is named in `aside` is no part of any commit: dependency folders are linked there.
+    """
 
     folder: Path
     store: Store
     history: History
     skeleton: Skeleton
     listings: dict[str, Listing] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
 
     @property
     def index(self) -> Path:
@@ -143,7 +148,9 @@ class Slot:
             links = self._prepared(index, base)
             for link in links:
                 remove_below(self.folder, f"{link}/.git")
-            without = [f":(exclude,top,literal){path}" for path in (*OURS_ALONE, *links)]
+            without = [f":(exclude,top,literal){path}" for path in (*links, *self.aside)]
+            # In any spelling: on a file system that does not tell them apart it would be the same folder.
+            without += [f":(exclude,top,literal,icase){path}" for path in OURS_ALONE]
             if git.run("add", "-A", "--", ".", *without, ok=ok).exit_code:
                 return None
             tree = git.text("write-tree")

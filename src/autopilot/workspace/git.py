@@ -16,12 +16,12 @@ NO_HOME = "/nonexistent"
 COMMON = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.fsync=all", "gc.auto=0", "maintenance.auto=false",
     "submodule.recurse=false", "fetch.recurseSubmodules=false", "commit.gpgsign=false", "advice.detachedHead=false",
-    "advice.addEmbeddedRepo=false", "core.quotePath=false",
+    "advice.addEmbeddedRepo=false", "core.quotePath=false", "protocol.ext.allow=never",
+    "core.alternateRefsCommand=true", "transfer.bundleURI=false",
 )  # fmt: skip
 OURS = (
-    *COMMON, "protocol.ext.allow=never", "core.safecrlf=false", "core.trustctime=true", "core.checkStat=default",
-    "core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.autocrlf=false", "core.untrackedCache=false",
-    "core.splitIndex=false", "core.alternateRefsCommand=true", "transfer.bundleURI=false",
+    *COMMON, "core.safecrlf=false", "core.trustctime=true", "core.checkStat=default", "core.excludesFile=/dev/null",
+    "core.attributesFile=/dev/null", "core.autocrlf=false", "core.untrackedCache=false", "core.splitIndex=false",
 )  # fmt: skip
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 BARRED = ("Permission denied", "Read-only file system", "Operation not permitted")

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
-from autopilot.domain.protocols import Landing, Processes, Taken
+from autopilot.domain.protocols import Landing, Processes, Ran, Taken
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -22,11 +22,14 @@ from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
+from autopilot.workspace.removal import remove
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
+from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository
 
+Run = Callable[[str, str], Ran]
 RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
 
 
@@ -67,10 +70,33 @@ class GitWorkspace:
         self._changes: dict[tuple[str, str], Change] = {}
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
+        self._source: Source = Nothing()
+
+    def supply(self, source: Source) -> None:
+        """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
+        self._source = source
+
+    def set_up(self, command: str, names: tuple[str, ...], run: Run, tell: Callable[[str], None]) -> SetUp:
+        """Folders made by a command of the user's instead, in a place of their own."""
+
+        def lay(place: Path, commit: str) -> None:
+            with storage_errors("laying out a place for the set-up"):
+                remove(place)
+                self._slot_at(place).reset(commit)
+
+        return SetUp(
+            command=command, names=names, folder=self.installed, manifests=self._store.top, lay=lay, run=run, tell=tell
+        )
 
     def in_slot(self, slot: int) -> "GitWorkspace":
         """The same run with another folder for its agent."""
-        return GitWorkspace(self._places, self._processes, self._run, self._env, slot=slot)
+        other = GitWorkspace(self._places, self._processes, self._run, self._env, slot=slot)
+        other.supply(self._source)
+        return other
+
+    @property
+    def run(self) -> str:
+        return self._run
 
     @property
     def folder(self) -> str:
@@ -86,6 +112,15 @@ class GitWorkspace:
     def album(self) -> FileAlbum:
         """The pictures of the app, in the user's tree."""
         return FileAlbum(self._places.root, self._notes / "baselines.json")
+
+    @property
+    def installed(self) -> Path:
+        """Where set-up commands leave dependency folders."""
+        return self._places.pool / "installed"
+
+    def ignores(self, name: str) -> bool:
+        """Whether a folder of the user's checkout is one their git leaves out."""
+        return self._user.ignores(name)
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
@@ -133,7 +168,7 @@ class GitWorkspace:
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
         with storage_errors("laying out a clone"):
-            _lay_out(self._slot, commit, files)
+            self._lay_out(self._slot, commit, files)
             return str(self._slot.folder)
 
     def seal(self, folder: str, base: str, message: str) -> Change:
@@ -162,7 +197,7 @@ class GitWorkspace:
     def checkout(self, commit: str, files: Mapping[str, str]) -> Iterator[str]:
         with self._checkouts.new() as slot:
             with storage_errors("laying out a checkout"):
-                _lay_out(slot, commit, files)
+                self._lay_out(slot, commit, files)
             yield str(slot.folder)
 
     def tree(self, commit: str) -> str:
@@ -227,7 +262,7 @@ class GitWorkspace:
         return Homeward(self._places.root, self._notes / f"{self._run}.written.json", self.planning_files())
 
     def _slot_at(self, folder: Path) -> Slot:
-        return Slot(folder, self._store, self._history, self._skeleton, self._listings)
+        return Slot(folder, self._store, self._history, self._skeleton, self._listings, self._source.names)
 
     @cached_property
     def _user(self) -> UserRepository:
@@ -260,7 +295,8 @@ class GitWorkspace:
 
     @cached_property
     def _skeleton(self) -> Skeleton:
-        return Skeleton(self._store.git, self._history.objects, self._store.folder / "shallow")
+        shallow = self._store.folder / "shallow"
+        return Skeleton(self._store.git, self._history.objects, shallow, aside=self._source.names)
 
     @cached_property
     def _slot(self) -> Slot:
@@ -270,8 +306,8 @@ class GitWorkspace:
     def _checkouts(self) -> Checkouts:
         return Checkouts(self._places.pool / "checkouts", self._slot_at)
 
-
-def _lay_out(slot: Slot, commit: str, files: Mapping[str, str]) -> None:
-    listing = slot.reset(commit)
-    overlay(slot.folder, files)
-    slot.finish(commit, listing)
+    def _lay_out(self, slot: Slot, commit: str, files: Mapping[str, str]) -> None:
+        listing = slot.reset(commit)
+        overlay(slot.folder, files)
+        lay_links(slot.folder, self._source.links(commit))
+        slot.finish(commit, listing)

@@ -45,16 +45,21 @@ def _read(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     found, refused = {}, {}
     with opened(folder) as top:
         for path in walk(top, FOLDER):
+            if not path.isprintable():
+                refused[_visible(path)] = "its name is not plain text"
+                continue
             try:
-                path.encode()
                 found[path] = read_regular(top, path).decode("utf-8", "replace")
             except FileNotFoundError:
                 continue
-            except UnicodeEncodeError:
-                refused[path.encode("utf-8", "replace").decode()] = "its name is not text"
             except Refused as why:
                 refused[path] = str(why)
     return found, refused
+
+
+def _visible(path: str) -> str:
+    """A name with what does not print written out; bytes that are no text included."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in path)
 
 
 def snapshot(root: Path) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Removes and repairs folders whatever an agent did to them: links, missing permissions, absurd depth."""
 
 import os
+import re
 import stat
 import uuid
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ DEEPEST = 64
 LONGEST = 4000
 OWNER = 0o700
 FOREIGN_BITS = 0o7022
+# macOS leaves these out when it compares names.
+IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+GIT_FILES = {".gitmodules", "gitmod~1"}
 
 
 def remove(path: Path) -> None:
@@ -120,16 +124,24 @@ def tidy_modes(path: Path) -> None:
 
 
 def make_plain(path: Path) -> None:
-    """Leaves only readable files, links and folders below `path`: no repository inside, no pipe, no device."""
+    """Leaves only readable files, links and folders with names git takes: no repository inside, no pipe, no device."""
     with opened(path) as top:
         for folder, where in _folders(top):
             with os.scandir(folder) as entries:
                 found = [(entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries]
             for name, mode in found:
-                if name != ".git":
-                    _make_plain(folder, name, mode)
-                elif where:
+                if name == ".git" and not where:
+                    continue
+                if is_refused(name, mode):
                     _clear(folder, folder, name, 0)
+                else:
+                    _make_plain(folder, name, mode)
+
+
+def is_refused(name: str, mode: int) -> bool:
+    """Whether git takes the name for its own on some system, and so adds nothing at all where one is."""
+    plain = IGNORED.sub("", name).partition(":")[0].rstrip(" .").casefold()
+    return plain in {".git", "git~1"} or (stat.S_ISLNK(mode) and plain in GIT_FILES)
 
 
 def _make_plain(folder: int, name: str, mode: int) -> None:

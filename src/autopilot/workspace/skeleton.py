@@ -27,12 +27,17 @@ SMALL_INDEX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """`objects` is the folder of the copied history, `shallow` the file naming its cut-off, if there is one."""
+    """
+    `objects` is the folder of the copied history, `shallow` the file naming its cut-off, if there is one.
+
+    What is named in `aside` never shows as new.
+    """
 
     git: Git
     objects: Path
     shallow: Path
     indexes: dict[str, bytes] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
 
     def lay(self, folder: Path, commit: str, index: Path, hidden: tuple[str, ...]) -> None:
         """A new `.git` on branch `work` at the commit. Tracked paths in `hidden` never show as changed."""
@@ -46,7 +51,7 @@ class Skeleton:
             "refs/heads/work": f"{commit}\n",
             "config": CONFIG.format(version=int(long)) + (SHA256 if long else ""),
             "objects/info/alternates": f"{self.objects}\n",
-            "info/exclude": "".join(f"/{name}/\n" for name in OURS_ALONE),
+            "info/exclude": "".join((*(f"/{name}/\n" for name in OURS_ALONE), *(f"/{name}\n" for name in self.aside))),
         }
         for name, text in texts.items():
             (own / name).write_text(text, encoding="utf-8")

@@ -20,6 +20,7 @@ GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
 MAX_DIFF = 2_000_000
+LONGEST_NAME = 120
 READ_ONLY_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 UPLOAD_PACK = "git -c safe.directory='*' upload-pack"
 
@@ -54,7 +55,7 @@ class Difference:
 
 def safe_name(text: str) -> str:
     """A word that can be part of a ref, made of any text."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-") or "step"
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:LONGEST_NAME].strip("-") or "step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,11 @@ class Store:
             if os.fsdecode(name) not in OURS_ALONE:
                 body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
         return object_id("tree", body, like=commit)
+
+    def top(self, commit: str) -> dict[str, str]:
+        """What lies right in the commit's root: name to object id."""
+        lines = (line.split(b"\t", 1) for line in self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1])
+        return {os.fsdecode(name): meta.split(b" ")[2].decode() for meta, name in lines}
 
     def read(self, commit: str, path: str) -> str | None:
         """The text of a regular file of the commit."""

@@ -30,11 +30,12 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def root_files(root: Path, with_text: AbstractSet[str]) -> dict[str, str]:
-    """The files in the project's root by name; those in `with_text` with what is in them."""
+    """The files in the project's root by name; those in `with_text` with what is in them, unless they link away."""
     found = {}
     for path in root.iterdir():
         if path.is_file():
-            content = read_bytes(path) if path.name in with_text else None
+            wanted = path.name in with_text and path.resolve().is_relative_to(root.resolve())
+            content = read_bytes(path) if wanted else None
             found[path.name] = (content or b"").decode("utf-8", "replace")
     return found
 

@@ -16,6 +16,7 @@ from autopilot.workspace.store import OURS_ALONE, Identity, Store, shown
 
 MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 MAX_NAMES = 1000
+BRANCH = re.compile(r"autopilot[/-][A-Za-z0-9](?:[A-Za-z0-9._-]{0,120}[A-Za-z0-9_-])?", re.ASCII)
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -105,6 +106,12 @@ class UserRepository:
         with opened(exclude.parent) as folder:
             write_atomic(folder, exclude.name, text + line + f"/{name}/\n".encode())
 
+    def ignores(self, name: str) -> bool:
+        """Whether git leaves the folder out; one with a tracked file in it is not left out."""
+        if self.git.run("check-ignore", "-q", "--", f"{name}/", ok=(0, 1)).exit_code:
+            return False
+        return not self.git.out("ls-files", "-z", "--", f":(top,literal){name}")
+
     def dirty(self) -> tuple[str, ...]:
         """What is uncommitted in the checkout, our own folders left out."""
         without = [f":(exclude,top){name}" for name in OURS_ALONE]
@@ -133,7 +140,10 @@ class UserRepository:
         A branch at the commit, its objects brought along. The name used.
 
         A name taken by another commit gets a suffix; only the run's own, and only if nowhere checked out, is moved.
+        Raises `ValueError` for what is no plain name: it becomes part of a path and of a command line.
         """
+        if not BRANCH.fullmatch(name) or ".." in name or any(p.endswith((".lock", ".")) for p in name.split("/")):
+            raise ValueError(f"not a name for a branch: {name!r}")
         fetch = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow")
         self.git.run(*fetch, str(store.folder), commit)
         out = self.git.out("worktree", "list", "--porcelain", "-z").split(b"\0")

@@ -137,7 +137,7 @@ def test_the_users_word_wins_even_a_null(project: dict[str, object], test: str |
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{}", ("node_modules",)),
+        ("{}", ("node_modules", ".venv", "venv", "vendor/bundle")),
         ('{"workspace": {"dependencies": ["deps"]}}', ("deps",)),
         ('{"workspace": {"dependencies": []}}', ()),
         ('{"workspace": {"dependencies": null}}', ()),

@@ -1,0 +1,115 @@
+"""Which dependency folders a run's clones and checkouts get, by which way, and what its user is told about it."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autopilot.domain.checkup import Check
+from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.settings import Settings
+from autopilot.sandbox.agent_view import AgentView
+from autopilot.sandbox.choose import Ground
+from autopilot.sandbox.equipped import Kit
+from autopilot.workspace.dependency_folders import Offer, advice, interpreter_home, survey
+from autopilot.workspace.git_workspace import GitWorkspace
+from autopilot.workspace.supplies import Installed, Nothing, Source
+
+SETUP_SECONDS = 1800.0
+UNGUARDED = "nothing would keep commands and agents from writing to them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provision:
+    """`linked` maps names to the user's own folders; `readable` must be shown to whoever works with them."""
+
+    root: Path
+    names: tuple[str, ...] = ()
+    setup: str | None = None
+    linked: dict[str, str] = field(default_factory=dict)
+    readable: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    run: str = ""
+
+    @property
+    def kit(self) -> Kit:
+        return Kit(self.readable)
+
+    def source(self, workspace: GitWorkspace, ground: Ground, tell: Callable[[str], None]) -> Source:
+        if self.setup is not None:
+            return workspace.set_up(self.setup, self.names, set_up_in(ground, f"{self.run}/set-up"), tell)
+        return Installed(self.linked) if self.linked else Nothing()
+
+
+def provide(settings: Settings, root: Path, workspace: GitWorkspace, ground: Ground) -> Provision:
+    """
+    The user's folders are linked where they are read-only for everyone and lead nowhere back. A set-up command of the
+    config takes their place.
+    """
+    if settings.setup is not None:
+        return _by_command(settings.setup, settings.dependencies, root, workspace)
+    offers = survey(root, settings.dependencies, workspace.ignores)
+    guarded = ground.tier != "none" and settings.confine_agents
+    linked = {offer.name: str(offer.folder) for offer in offers if guarded and not offer.refusal}
+    homes = (interpreter_home(Path(folder), root) for folder in linked.values())
+    readable = (*linked.values(), *(home for home in homes if home))
+    return Provision(
+        root=root, names=tuple(linked), linked=linked, readable=readable, remarks=tuple(_remarks(offers, root, guarded))
+    )
+
+
+def _by_command(setup: str, wanted: tuple[str, ...], root: Path, workspace: GitWorkspace) -> Provision:
+    """Only folders git leaves out: the others belong to the commits."""
+    names = tuple(name for name in wanted if workspace.ignores(name))
+    if not names:
+        remark = f"workspace.setup is not run: git ignores none of {', '.join(wanted)}, so none of them can be linked."
+        return Provision(root=root, remarks=(remark,))
+    return Provision(root=root, names=names, setup=setup, readable=(str(workspace.installed),), run=workspace.run)
+
+
+def _remarks(offers: tuple[Offer, ...], root: Path, guarded: bool) -> Iterator[str]:  # noqa: FBT001 - a fact, no mode
+    if offers and not guarded:
+        yield f"{', '.join(offer.name for offer in offers)} of your checkout not linked into clones: {UNGUARDED}."
+        return
+    for offer in offers:
+        if offer.refusal:
+            yield f"{offer.name} is not linked into clones and checkouts: {offer.refusal}. {remedy(root)}"
+
+
+def remedy(root: Path) -> str:
+    return (
+        "Work would be judged by files of your checkout. "
+        "Let a command make the folder instead, in .planning/config.json: "
+        f'"workspace": {{"setup": "{advice(root)}"}}'
+    )
+
+
+def set_up_in(ground: Ground, mark: str) -> Callable[[str, str], Ran]:
+    """Runs the user's set-up command: network open, no home, nothing writable but the folder it is run in."""
+
+    def run(command: str, folder: str) -> Ran:
+        processes: Processes = ground.agents(AgentView(trusts_repository=True))
+        # A home without any account: what is installed gets no keys to see.
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": f"{folder}.home", "LANG": "C.UTF-8"}
+        argv = ("bash", "-euo", "pipefail", "-c", command, "bash")
+        return processes.run(Job(argv=argv, cwd=folder, env=environment, timeout_s=SETUP_SECONDS, mark=mark))
+
+    return run
+
+
+def dependency_checks(settings: Settings, root: Path, is_ignored: Callable[[str], bool]) -> Iterator[Check]:
+    """What `autopilot doctor` says: by which way the folders reach clones, or why they do not."""
+    if settings.setup is not None:
+        names = ", ".join(settings.dependencies)
+        yield Check(
+            level="ok",
+            what="dependencies",
+            found=f"{names} made by `{settings.setup}`, once for each state of the lock files, with network",
+        )
+        return
+    for offer in survey(root, settings.dependencies, is_ignored):
+        if offer.refusal:
+            found = f"{offer.name} is not linked: {offer.refusal}"
+            yield Check(level="warn", what="dependencies", found=found, fix=remedy(root))
+        else:
+            yield Check(level="ok", what="dependencies", found=f"{offer.name} is linked into clones, read-only")

@@ -1,0 +1,102 @@
+"""A fact about a Python project is about the package in its checkout, or it is not made."""
+
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.settings import Limits
+from autopilot.evidence.facts import CommandFacts
+from autopilot.evidence.own_package import astray, probe
+from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox, Kit
+from autopilot.sandbox.plain import PlainProcess
+from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.toolchain import look
+from support.processes import PlainProcesses
+from support.records import criterion
+from support.repos import write
+from support.workspaces import ENV, make_bench
+
+NAMED = '[project]\nname = "my-calc"\n'
+PYTHONPATH = '[tool.pytest.ini_options]\npythonpath = ["src"]\n'
+
+
+class Elsewhere:
+    """A sandbox in which Python finds another copy of the package."""
+
+    tier = label = "none (unsandboxed)"
+
+    def __init__(self, installed: Path) -> None:
+        self.installed = installed
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        plain = PlainProcess(ChildProcesses(), look(ENV))
+        return plain.run(f"export PYTHONPATH={self.installed}\n{command}", folder, timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("files", "passes"),
+    [
+        ({"pyproject.toml": NAMED, "src/my_calc.py": ""}, False),
+        ({"pyproject.toml": NAMED + PYTHONPATH, "src/my_calc.py": ""}, True),
+        ({"pyproject.toml": NAMED, "my_calc/__init__.py": ""}, True),
+        ({"pyproject.toml": '[project]\nname = "other"\n'}, True),
+        ({"pyproject.toml": "no toml", "my_calc.py": ""}, True),
+        ({"a.txt": ""}, True),
+    ],
+    ids=["sources aside", "sources on pytest's path", "flat", "not installed", "unreadable", "no python project"],
+)
+def test_a_fact_is_refused_when_another_copy_would_be_tested(
+    tmp_path: Path, files: dict[str, str], passes: bool
+) -> None:
+    bench = make_bench(tmp_path, files)
+    write(tmp_path / "installed", {"my_calc.py": ""})
+    facts = CommandFacts(workspace=bench.workspace, sandbox=Elsewhere(tmp_path / "installed"), limits=Limits())
+
+    (run,) = facts.check(bench.base, [criterion("c1", "true")], {})
+    assert run.passed is passes
+    assert ("not run: the project's own package is found at" in run.output) is not passes
+
+
+@pytest.mark.parametrize("name", ["x; rm -rf /", "-c", "", "../x"])
+def test_a_name_that_is_none_is_not_looked_for(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"pyproject.toml": f'[project]\nname = "{name}"\n'})
+
+    assert probe(str(tmp_path)) is None
+
+
+def test_output_that_says_nothing_refuses_nothing(tmp_path: Path) -> None:
+    assert astray("", str(tmp_path)) == astray("AUTOPILOT-OWN-PACKAGE:\n", str(tmp_path)) == ""
+    assert astray("noise\nAUTOPILOT-OWN-PACKAGE:my_calc.py\n", str(tmp_path)) == ""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    write(tmp_path, {"root/.venv/pyvenv.cfg": "", "root/.venv/bin/tool": "#!/bin/sh\necho found\n"})
+    (tmp_path / "root/.venv/bin/tool").chmod(0o755)
+    (tmp_path / "clone").mkdir()
+    return tmp_path / "root" / ".venv"
+
+
+def test_programs_of_a_linked_environment_are_found_by_commands_and_agents(tmp_path: Path, environment: Path) -> None:
+    (tmp_path / "clone" / ".venv").symlink_to(environment)
+    kit, processes = Kit((str(environment),)), PlainProcesses()
+
+    done = EquippedSandbox(PlainProcess(ChildProcesses(), look(ENV)), kit).run("tool", str(tmp_path / "clone"), 9)
+    assert done.stdout == b"found\n"
+    job_env = {"PATH": "/usr/bin:/bin"}
+    EquippedProcesses(processes, kit).run(Job(argv=("env",), cwd=str(tmp_path / "clone"), env=job_env))
+    assert processes.jobs[0].env["PATH"] == f"{environment}/bin:/usr/bin:/bin"
+    assert processes.jobs[0].argv[0] in {"/usr/bin/env", "/bin/env"}
+
+
+def test_an_environment_an_agent_linked_or_made_itself_is_not_on_the_path(tmp_path: Path, environment: Path) -> None:
+    kit, clone = Kit((str(environment),)), tmp_path / "clone"
+    write(tmp_path / "evil", {"pyvenv.cfg": ""})
+
+    for target in (tmp_path / "evil", f"{environment}/../../evil"):
+        (clone / ".venv").symlink_to(target)
+        assert kit.variables(str(clone), "") == {}
+        (clone / ".venv").unlink()
+    write(clone, {".venv/pyvenv.cfg": ""})
+    assert kit.variables(str(clone), "") == {}
