@@ -46,7 +46,7 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.agent_view import AgentView, repository_config
+from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
@@ -101,8 +101,10 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
 
 def _view(begun: RunStarted, processes: ChildProcesses) -> AgentView:
     places = Places(root=Path(begun.root), cache=cache_folder())
+    workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     return AgentView(
-        readable=(GitWorkspace(places, processes, begun.run or "unnamed", os.environ).history,),
+        beside=lambda folder: (workspace.history_for(folder),),
+        settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,
         hidden=(str(places.home), str(places.root / ".planning")),
         trusts_repository=begun.settings.trust_repository_config,
