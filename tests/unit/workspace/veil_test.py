@@ -86,3 +86,14 @@ def test_odd_names_people_and_links_survive(tmp_path: Path) -> None:
 
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "log", "-1", "--format=%an%n%B") == git(bench.root, "log", "-1", "--format=%an%n%B")
+
+
+def test_settings_of_the_user_s_repository_are_told_from_those_an_agent_made(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path, {**FILES, ".env": "KEY=1\n"})
+    folder = bench.workspace.clone(bench.base, {})
+    Path(folder, ".mcp.json").write_text("{}", encoding="utf-8")
+    names = (".claude", ".env", ".mcp.json")
+
+    assert bench.workspace.brought_along(folder, names) == (".env",)
+    with bench.workspace.checkout(bench.base, {}) as place:
+        assert bench.workspace.brought_along(place, names) == names
