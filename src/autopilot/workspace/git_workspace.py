@@ -290,7 +290,7 @@ class GitWorkspace:
     @cached_property
     def _veil(self) -> Veil | None:
         """Only where planning files were ever committed; what a run commits changes nothing about that."""
-        veil = Veil(self._store)
+        veil = Veil(self._store, self._slot_number)
         return veil if veil.is_needed(self.start().base) else None
 
     @cached_property

@@ -23,9 +23,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Veil:
-    """Writes such histories into our own repository; the same commit always gives the same ones."""
+    """
+    Writes such histories into our own repository; the same commit always gives the same ones.
+
+    `slot` keeps phases that are at work at the same time from each other's ref.
+    """
 
     store: Store
+    slot: int = 0
     made: dict[str, str] = field(default_factory=dict)
 
     def is_needed(self, commit: str) -> bool:
@@ -52,7 +57,7 @@ class Veil:
 
     def _stream(self, told: Iterable[Told]) -> Iterator[bytes]:
         for number, commit in enumerate(told, start=1):
-            yield b"commit refs/autopilot/shown/%s\nmark :%d\n" % (self.store.run.encode(), number)
+            yield b"commit refs/autopilot/shown/%s.%d\nmark :%d\n" % (self.store.run.encode(), self.slot, number)
             for role in (b"author", b"committer"):
                 yield role + b" " + _person(commit.headers.get(role, b"")) + b"\n"
             yield b"data %d\n%s\n" % (len(commit.message), commit.message)
