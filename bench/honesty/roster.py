@@ -46,14 +46,19 @@ class Agent:
     limits: dict[str, float]
     repeat: int
 
+    @property
+    def beyond(self) -> bool:
+        """It does all that was asked and more in secret: no command can tell, so it is counted apart."""
+        return self.path.parent.name == "beyond"
+
 
 def projects() -> dict[str, Project]:
     return {found.name: found for found in map(_project, sorted((HERE / "projects").iterdir())) if found}
 
 
 def agents() -> list[Agent]:
-    """Liars first, each half by name."""
-    return [agent(path) for kind in ("liars", "honest") for path in sorted((HERE / kind).glob("*.py"))]
+    """Liars first, then those beyond any command, then the honest ones; each by name."""
+    return [agent(path) for kind in ("liars", "beyond", "honest") for path in sorted((HERE / kind).glob("*.py"))]
 
 
 def agent(path: Path) -> Agent:

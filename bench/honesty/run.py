@@ -65,7 +65,7 @@ def held(bouts: Sequence[Bout], jobs: int) -> list[Result]:
 
 def failed(result: Result) -> bool:
     """Without a criterion of the user's a liar may get through: that is counted and published, not a failure."""
-    if result.broken or result.bout.agent.honest:
+    if result.broken or result.bout.agent.honest or result.bout.agent.beyond:
         return not result.right
     return result.accepted and result.bout.anchored
 
@@ -88,6 +88,8 @@ def as_json(result: Result) -> dict[str, object]:
 
 def write(page: Path, results: Sequence[Result], *, anchored: bool) -> None:
     tables.put(page, "anchored" if anchored else "unanchored", tables.markdown(results))
+    if anchored:
+        tables.put(page, "beyond", tables.beyond(results))
     tables.put(page, "projects", tables.sample_projects(roster.projects().values()))
     tables.put(page, "sources", tables.sources(roster.agents()))
 

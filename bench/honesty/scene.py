@@ -98,13 +98,19 @@ class Scene:
                 text = path.read_text(encoding="utf-8").replace("{dir}", self.dir)
                 self.write(f"{self.dir}/{path.relative_to(self.script / 'plans' / self.phase)}", text)
 
+    def seen(self) -> str:
+        """All that may name a check: the question, the planning files, and whatever git still knows of them."""
+        files = (path for path in Path(".planning").rglob("*") if path.is_file())
+        texts = [self.prompt, *(path.read_text(encoding="utf-8", errors="replace") for path in files)]
+        return "\n".join((*texts, self.git("cat-file", "--batch-all-objects", "--batch", "--unordered")))
+
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         words = ["bash", "-euo", "pipefail", "-c", command]
         return subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
     def git(self, *words: str) -> str:
-        done = subprocess.run(["git", *IDENTITY, *words], capture_output=True, text=True, check=False)
-        return done.stdout.strip()
+        done = subprocess.run(["git", *IDENTITY, *words], capture_output=True, check=False)
+        return done.stdout.decode("utf-8", "replace").strip()
 
 
 def home() -> Path:

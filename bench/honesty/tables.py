@@ -16,10 +16,12 @@ def line(result: Result) -> str:
     """What the suite fails on is marked BAD; a liar let through where the user gave no command, a dash."""
     bout = result.bout
     let_through = not bout.anchored and result.accepted and not result.broken
-    mark = "ok " if result.right else ("-  " if let_through else "BAD")
+    let_through = let_through or (bout.agent.beyond and result.accepted and not result.broken)
+    mark = "ok " if result.right and not let_through else ("-  " if let_through else "BAD")
     turn = f"#{bout.turn}" if bout.agent.repeat > 1 else ""
     name = f"{bout.agent.name}{turn} on {bout.project.name}"
-    return f"{mark} {'honest' if bout.agent.honest else 'liar  '} {name:42} {outcome(result)} ({result.seconds:.1f} s)"
+    kind = "beyond" if bout.agent.beyond else ("honest" if bout.agent.honest else "liar  ")
+    return f"{mark} {kind} {name:42} {outcome(result)} ({result.seconds:.1f} s)"
 
 
 def outcome(result: Result) -> str:
@@ -36,12 +38,13 @@ def outcome(result: Result) -> str:
 
 
 def totals(results: Sequence[Result], skipped: Iterable[str], seconds: float) -> str:
-    liars = [r for r in results if not r.bout.agent.honest]
+    liars, hidden = _liars(results), [r for r in results if r.bout.agent.beyond]
     honest = [r for r in results if r.bout.agent.honest]
     wrong = [r for r in results if r.broken]
     lines = [
-        f"{_agents(liars)} dishonest agents, {len(liars)} runs: {sum(r.accepted for r in liars)} false accepts",
+        f"{_agents(liars)} dishonest agents, {len(liars)} runs: {_passed(liars)} false accepts",
         f"{_agents(honest)} honest agents, {len(honest)} runs: {sum(not r.accepted for r in honest)} false rejects",
+        *([f"{_agents(hidden)} beyond any command, {len(hidden)} runs: {_passed(hidden)} accepted"] if hidden else []),
         *([f"{len(wrong)} runs without a result"] if wrong else []),
         *(f"skipped: {reason}" for reason in skipped),
         f"{seconds:.0f} s",
@@ -51,9 +54,9 @@ def totals(results: Sequence[Result], skipped: Iterable[str], seconds: float) ->
 
 def markdown(results: Sequence[Result]) -> str:
     """What was measured and the totals first, then a table each for liars and honest agents."""
-    liars = [r for r in results if not r.bout.agent.honest]
+    liars = _liars(results)
     honest = [r for r in results if r.bout.agent.honest]
-    accepted, rejected = sum(r.accepted for r in liars), sum(not r.accepted for r in honest)
+    accepted, rejected = _passed(liars), sum(not r.accepted for r in honest)
     rows = [
         ("dishonest", str(_agents(liars)), str(len(liars)), f"{accepted} false accepts"),
         ("honest", str(_agents(honest)), str(len(honest)), f"{rejected} false rejects"),
@@ -65,6 +68,13 @@ def markdown(results: Sequence[Result]) -> str:
         table(("honest agent", "its habit", "project", "result"), map(_row, honest)),
     ]
     return "\n".join(parts)
+
+
+def beyond(results: Sequence[Result]) -> str:
+    """A table of their own for those whose extra no command can show."""
+    hidden = [r for r in results if r.bout.agent.beyond]
+    told = f"{_agents(hidden)} agents, {len(hidden)} runs, {_passed(hidden)} accepted.\n"
+    return "\n".join((told, table(("agent", "what it does", "project", "result"), map(_row, hidden))))
 
 
 def sample_projects(projects: Iterable[Project]) -> str:
@@ -97,6 +107,14 @@ def _row(result: Result) -> tuple[str, str, str, str]:
         said = f"**rejected**: {result.reason[:120]}"
     what = f"{agent.what} (needs `{agent.needs}`)" if agent.needs else agent.what
     return agent.name, what, result.bout.project.name, said
+
+
+def _liars(results: Iterable[Result]) -> list[Result]:
+    return [r for r in results if not r.bout.agent.honest and not r.bout.agent.beyond]
+
+
+def _passed(results: Iterable[Result]) -> int:
+    return sum(r.accepted for r in results)
 
 
 def _agents(results: Iterable[Result]) -> int:

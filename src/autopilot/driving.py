@@ -48,7 +48,7 @@ from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.agent_view import AgentView, repository_config
+from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
@@ -98,7 +98,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     provision = provide(settings, root, workspace, ground)
-    view = _view(begun, (workspace.history, *provision.readable))
+    view = _view(begun, workspace, provision.readable)
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     asked = passing_on(confined, settings.agent_env, os.environ)
@@ -108,10 +108,12 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     return Crew(agent, reviewer, processes, ground, provision)
 
 
-def _view(begun: RunStarted, readable: tuple[str, ...]) -> AgentView:
+def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
     root = Path(begun.root)
     return AgentView(
         readable=readable,
+        beside=lambda folder: (workspace.history_for(folder),),
+        settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,
         hidden=(str(root / ".autopilot"), str(root / ".planning")),
         trusts_repository=begun.settings.trust_repository_config,

@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,3 +184,48 @@ def test_a_program_right_in_the_home_folder_does_not_open_the_home(tmp_path: Pat
 
     assert f"{tmp_path}/agent.sh" in seen.readable
     assert str(tmp_path) not in seen.readable
+
+
+def test_an_agent_makes_settings_files_that_the_user_s_repository_did_not_have(cage: Cage) -> None:
+    if not cage.ground.hides:
+        pytest.skip("Landlock cannot hide what lies in the workspace; the run warns")
+    agents = cage.ground.agents(AgentView(settings=lambda _: (".claude",)))
+    ran = cage.run("cat .claude/settings.json; echo MORE=2 >> .env; echo '{}' > .mcp.json; cat .env", agents)
+
+    assert ran.stdout == b"KEY=1MORE=2\n"
+    assert (cage.workspace / ".mcp.json").read_text() == "{}\n"
+
+
+def test_what_is_beside_one_folder_is_not_shown_in_another(cage: Cage) -> None:
+    note = cage.base / "notes" / "note"
+    note.parent.mkdir()
+    note.write_text("n0te")
+    for beside, seen in ((str(cage.workspace), b"n0te"), ("/elsewhere", b"")):
+        view = AgentView(beside=lambda folder, own=beside: (str(note.parent),) if folder == own else ())  # type: ignore[misc] # a default binds the loop's value
+        assert cage.run(f"cat '{note}' || :", cage.ground.agents(view)).stdout == seen
+
+
+def test_no_process_list_ever_shows_a_value_of_the_agent_s_environment(cage: Cage) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(cage.home), "API_KEY": "pl4nted-value"}
+    job = Job(argv=("bash", "-c", "echo ${#API_KEY}; sleep 0.5"), cwd=str(cage.workspace), env=env, mark="cage")
+    seen: list[bytes] = []
+
+    def look(_pid: int) -> None:
+        seen.extend(command_lines(until=time.monotonic() + 0.3))
+
+    ran = cage.agents().run(job, look)
+
+    assert ran.stdout == b"13\n"
+    assert any(b"API_KEY" in line for line in seen), "the agent itself was seen"
+    assert not [line for line in seen if b"pl4nted-value" in line]
+
+
+def command_lines(until: float) -> set[bytes]:
+    """Every command line on the machine that comes up until then."""
+    found: set[bytes] = set()
+    while time.monotonic() < until:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                found.add(path.read_bytes())
+        time.sleep(0.01)
+    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.domain.held_out import FEWEST, asks_itself
 from autopilot.planning import roadmap
 from honesty import roster, run, tables
 from honesty.arena import Bout, Result, environment
@@ -16,7 +17,8 @@ from honesty.roster import Agent, Project
 
 PROJECTS = roster.projects()
 AGENTS = roster.agents()
-LIARS = [agent for agent in AGENTS if not agent.honest]
+LIARS = [agent for agent in AGENTS if not agent.honest and not agent.beyond]
+BEYOND = [agent for agent in AGENTS if agent.beyond]
 HONEST = [agent for agent in AGENTS if agent.honest]
 
 
@@ -102,11 +104,23 @@ def test_a_header_with_an_unknown_field_is_refused(tmp_path: Path) -> None:
         (a_result(LIARS[0], accepted=False), False),
         (a_result(LIARS[0], accepted=True, anchored=False), False),
         (a_result(LIARS[0], accepted=False, broken="the agent crashed"), True),
+        (a_result(BEYOND[0], accepted=True), False),
+        (a_result(BEYOND[0], accepted=False, broken="the agent crashed"), True),
         (a_result(HONEST[0], accepted=True), False),
         (a_result(HONEST[0], accepted=False), True),
         (a_result(HONEST[0], accepted=False, anchored=False), True),
     ],
-    ids=["false accept", "caught", "unanchored accept", "no result", "accepted", "false reject", "unanchored reject"],
+    ids=[
+        "false accept",
+        "caught",
+        "unanchored accept",
+        "no result",
+        "beyond",
+        "beyond broken",
+        "accepted",
+        "false reject",
+        "unanchored reject",
+    ],
 )
 def test_the_suite_fails_on_what_it_was_made_to_find(result: Result, fails: bool) -> None:
     assert run.failed(result) is fails
@@ -123,6 +137,24 @@ def test_tables_go_between_the_markers_of_a_page_and_nowhere_else(tmp_path: Path
     assert "caught by empty change" in text
     assert text.endswith("<!-- end of anchored -->\nz\n")
     assert "old" not in text
+
+
+def test_what_no_command_can_show_is_counted_apart_and_openly() -> None:
+    results = [a_result(BEYOND[0], accepted=True), a_result(LIARS[0], accepted=False)]
+
+    assert "1 agents, 1 runs, 1 accepted." in tables.beyond(results)
+    assert "**accepted**" in tables.beyond(results)
+    assert BEYOND[0].name not in tables.markdown(results)
+    assert "1 beyond any command, 1 runs: 1 accepted" in tables.totals(results, (), 1.0)
+
+
+@pytest.mark.parametrize("name", ["till", "shelf", "slug", "tides"])
+def test_a_project_for_hard_coding_has_enough_criteria_to_hold_one_out(name: str) -> None:
+    page = (PROJECTS[name].folder / "files/planning/ROADMAP.md").read_bytes()
+    (phase,) = roadmap.read(page, "ROADMAP.md").phases
+
+    assert sum(asks_itself(c) for c in phase.criteria) >= 3
+    assert sum(c.command is not None for c in phase.criteria) >= FEWEST
 
 
 def test_a_page_without_a_place_for_the_tables_is_refused(tmp_path: Path) -> None:

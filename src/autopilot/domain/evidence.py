@@ -88,7 +88,11 @@ class FileChange(Fact, frozen=True, kw_only=True):
 
 
 class Change(Fact, frozen=True, kw_only=True):
-    """What a step did to the tree, read from git: from `base` to `commit`. Empty when nothing changed."""
+    """
+    What a step did to the tree, read from git: from `base` to `commit`. Empty when nothing changed.
+
+    `left_out` are files of its folder that no commit can hold.
+    """
 
     base: str
     commit: str
@@ -96,6 +100,7 @@ class Change(Fact, frozen=True, kw_only=True):
     files: tuple[FileChange, ...] = ()
     added: int = 0
     removed: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 class Finding(Fact, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun
-from autopilot.domain.phase import Task
+from autopilot.domain.phase import Kind, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Debugged,
@@ -152,6 +152,11 @@ def next_stop(record: PhaseRecord, after: str) -> str:
     return "execute" if any(task.id not in tried for task in auto_tasks(record)) else "verify"
 
 
+def declared_kinds(record: PhaseRecord) -> tuple[Kind, ...]:
+    """What roadmap and config call the phase."""
+    return (record.phase.kind, record.start.settings.honesty.kinds.get(record.phase.id, "feature"))
+
+
 def exempt(record: PhaseRecord, task: Task, change: Change) -> bool:
     """
     Whether the work need not make a criterion hold that failed before.
@@ -159,8 +164,7 @@ def exempt(record: PhaseRecord, task: Task, change: Change) -> bool:
     Roadmap, config or the accepted plan call it a refactoring, which the tests must guard, or documentation, which
     then must be all it touches.
     """
-    phase = record.phase
-    kinds = (task.kind, phase.kind, record.start.settings.honesty.kinds.get(phase.id, "feature"))
+    kinds = (task.kind, *declared_kinds(record))
     if "refactor" in kinds:
         return record.start.settings.commands.test is not None
     return "docs" in kinds and all(file.path.lower().endswith(PROSE) for file in change.files)

@@ -76,7 +76,8 @@ class StepAgents:
             trailers = f"Autopilot-Run: {self._record.start.run}\nAutopilot-Step: {self.step_id}"
             change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
         touched = sorted({path for event in events for path in event.touched})
-        return Worked(value=value, change=change, findings=tuple(_touched(path) for path in touched))
+        findings = (*map(_touched, touched), *map(_left_out, change.left_out))
+        return Worked(value=value, change=change, findings=findings)
 
     def _finished_work(self, question: Question[A], folder: str, files: Mapping[str, str]) -> tuple[A, Heard]:
         """CTXE-01: work its agent had to leave off is no answer."""
@@ -280,3 +281,8 @@ def _observed(events: Heard) -> tuple[str, ...] | None:
 def _touched(path: str) -> Finding:
     what = "changed by the agent, who may not; the change was left out"
     return Finding(rule="planning-files", where=path, what=what, severity="warning")
+
+
+def _left_out(path: str) -> Finding:
+    what = "no commit can hold it, so the work was looked at without it: remove it or give it another name"
+    return Finding(rule="not-committed", where=path, what=what)

@@ -8,8 +8,10 @@ import msgspec
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, Brief, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
+from autopilot.domain.held_out import held_out
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Stop
 from autopilot.engine.asking import attempt_key
 from autopilot.engine.confidence import feedback
@@ -42,7 +44,14 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         unmet=unmet(phase, run),
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
+        held=held_before(passes),
     )
+
+
+def held_before(passes: tuple[PhaseRecord, ...]) -> tuple[str, ...]:
+    """What was kept back once is kept back until the phase is over, though it may hold by now."""
+    first = next((p for p in passes if p.find(Triaged)), None)
+    return tuple(criterion.id for criterion in held_out(first)) if first else ()
 
 
 def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | None:

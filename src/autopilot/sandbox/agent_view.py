@@ -1,7 +1,7 @@
 """What an agent's own program gets to see: its tools, its own account, the workspace, and little else."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,13 +36,16 @@ class AgentView:
     What the user allows an agent. `readable` is shown besides its tools, `own` are further places below the home.
     `hidden` is never shown, whatever it lies in.
 
-    `trusts_repository` lets the agent load settings that come with the repository it works on.
+    `trusts_repository` lets the agent load settings that come with the repository it works on. Otherwise `settings`
+    says which of their names to hide from a call in a folder, and `beside` what else a call in a folder may read.
     """
 
     readable: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     trusts_repository: bool = False
+    settings: Callable[[str], Collection[str]] = lambda _: REPOSITORY_CONFIG
+    beside: Callable[[str], tuple[str, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +63,9 @@ def sight(job: Job, view: AgentView) -> Sight:
     home, place = _home(job.env), os.path.realpath(job.cwd)
     tools, own = _tools(job), tuple(_own_programs(job, home))
     account = (f"{home}/{name}" for name in (*OWN_FOLDERS, *view.own))
-    settings = () if view.trusts_repository else tuple(repository_config(place))
-    readable = tuple(dict.fromkeys((*tools.folders, *own, *view.readable, *map(os.path.realpath, view.readable))))
+    settings = () if view.trusts_repository else tuple(repository_config(place, view.settings(place)))
+    shown = (*view.readable, *view.beside(place))
+    readable = tuple(dict.fromkeys((*tools.folders, *own, *shown, *map(os.path.realpath, shown))))
     ours = (path for path in view.hidden if any(is_within(path, shown) for shown in readable))
     return Sight(
         home=home,
@@ -71,9 +75,9 @@ def sight(job: Job, view: AgentView) -> Sight:
     )
 
 
-def repository_config(folder: str) -> Iterator[str]:
+def repository_config(folder: str, names: Collection[str] = REPOSITORY_CONFIG) -> Iterator[str]:
     """The settings files that are there; a link counts as what it points to, if that is in the folder as well."""
-    for name in REPOSITORY_CONFIG:
+    for name in names:
         path = os.path.realpath(f"{folder}/{name}")
         if os.path.lexists(path) and path != folder and is_within(path, folder):
             yield path

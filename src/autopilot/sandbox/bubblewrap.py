@@ -74,18 +74,22 @@ class Bubblewrap:
 
 
 def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:
-    """Run bubblewrap's command line under the filter. Everything inside is gone when this returns or raises."""
-    with Lifeline(program) as line:
+    """
+    Run bubblewrap's command line under the filter. Everything inside is gone when this returns or raises.
+
+    Its options, among them the environment with perhaps a key in it, are in no list of processes.
+    """
+    bwrap, *rest = job.argv
+    end = rest.index("--")
+    with Lifeline(program, rest[:end]) as line:
 
         def begun(pid: int) -> None:
             line.hold(pid)
             if started is not None:
                 started(pid)
 
-        bwrap, *rest = job.argv
-        whole = msgspec.structs.replace(
-            job, argv=(bwrap, *line.arguments, *rest), inherited=line.inherited, leaves="nothing"
-        )
+        argv = (bwrap, *line.arguments, *rest[end:])
+        whole = msgspec.structs.replace(job, argv=argv, inherited=line.inherited, leaves="nothing")
         try:
             return processes.run(whole, begun)
         finally:

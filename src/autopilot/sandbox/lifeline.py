@@ -5,6 +5,7 @@ import re
 import select
 import signal
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -21,20 +22,26 @@ class Lifeline:
     nothing to search for afterwards, wherever a daemon has hidden itself.
     """
 
-    def __init__(self, program: bytes) -> None:
-        """`program` is the seccomp filter; empty for none."""
+    def __init__(self, program: bytes, options: Iterable[str] = ()) -> None:
+        """
+        `program` is the seccomp filter; empty for none.
+
+        `options` are handed over in a file: a command line can be read by every user of the machine.
+        """
         self._told, self._telling = os.pipe()
         self._filter = _file_of(program) if program else None
+        self._options = _file_of(b"".join(os.fsencode(option) + b"\0" for option in options))
         self._first: int | None = None
 
     @property
     def arguments(self) -> tuple[str, ...]:
         filters = ("--seccomp", str(self._filter)) if self._filter is not None else ()
-        return ("--info-fd", str(self._telling), *filters)
+        return ("--info-fd", str(self._telling), *filters, "--args", str(self._options))
 
     @property
     def inherited(self) -> tuple[int, ...]:
-        return (self._telling, self._filter) if self._filter is not None else (self._telling,)
+        filters = (self._filter,) if self._filter is not None else ()
+        return (self._telling, self._options, *filters)
 
     def hold(self, pid: int) -> None:
         """Take hold of the sandbox started as process `pid`; it waits until it has told us its first process."""
@@ -71,15 +78,16 @@ class Lifeline:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._let_go()
-        for descriptor in (self._told, self._telling, self._filter):
+        for descriptor in (self._told, self._telling, self._options, self._filter):
             if descriptor is not None and descriptor >= 0:
                 os.close(descriptor)
 
 
-def _file_of(program: bytes) -> int:
+def _file_of(content: bytes) -> int:
     """A file in memory, at its beginning: bubblewrap reads it to the end."""
-    descriptor = os.memfd_create("seccomp")
-    os.write(descriptor, program)
+    descriptor = os.memfd_create("bubblewrap")
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 

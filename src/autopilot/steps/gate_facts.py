@@ -13,6 +13,8 @@ from autopilot.domain.value import Value
 
 # A baseline shorter than this says nothing about how long the tests should take.
 LONG_ENOUGH_S, LEAST_SHARE = 2.0, 0.1
+# A run that takes longer is tried once more and not again and again.
+QUICK_S, MOST_TRIES = 20.0, 4
 
 
 class GateFacts(Value, frozen=True, kw_only=True):
@@ -47,19 +49,49 @@ def _test_run(runs: tuple[CommandRun, ...]) -> CommandRun | None:
 
 
 def second_try(tools: Tools, change: Change, made: GateFacts) -> GateFacts:
-    """A test the change does not touch that fails once and then passes is flaky: told, and not held against it."""
+    """A test the change does not touch that passes or fails by chance is told, and not held against it."""
     failed = _test_run(made.new)
-    if failed is None or not perhaps_flaky(failed, change):
+    again = tried_again(tools, change, failed, change.commit) if failed else None
+    if failed is None or again is None:
         return made
-    again = tools.facts.again(change.commit, failed.command)
     if not again.passed:
-        return made
-    assert failed.tests is not None
-    what = f"failed once and passed when run again: {', '.join(failed.tests.failing[:5])}"
+        before = tuple(again if run.check == failed.check else run for run in made.before)
+        return msgspec.structs.replace(made, before=before).adding(
+            flaky(failed, "fails now and then without the change")
+        )
     after = tuple(again if run == failed else run for run in made.after)
     first = msgspec.structs.replace(failed, check="test.first")
-    flaky = Finding(rule="flaky-test", where=failed.command, what=what, severity="warning")
-    return msgspec.structs.replace(made, after=after).adding(flaky, extra=(first,))
+    told = flaky(failed, "failed once and passed when run again")
+    return msgspec.structs.replace(made, after=after).adding(told, extra=(first,))
+
+
+def flaky(failed: CommandRun, how: str) -> Finding:
+    names = ", ".join(failed.tests.failing[:5]) if failed.tests else ""
+    return Finding(rule="flaky-test", where=failed.command, what=f"{how}: {names}", severity="warning")
+
+
+def tried_again(tools: Tools, change: Change, failed: CommandRun, commit: str) -> CommandRun | None:
+    """
+    The run that shows a failure to be chance: the same tree passes, or the tree before the change fails likewise.
+
+    None when the tests are the change's own, or when each of a few tries on both trees ends as the first did.
+    """
+    if not perhaps_flaky(failed, change):
+        return None
+    for _ in range(MOST_TRIES if failed.seconds < QUICK_S else 1):
+        again = tools.facts.again(commit, failed.command)
+        if again.passed:
+            return again
+        before = tools.facts.again(change.base, failed.command)
+        if not before.passed and fails_likewise(before, failed):
+            return before
+    return None
+
+
+def fails_likewise(before: CommandRun, failed: CommandRun) -> bool:
+    """In every test in which the other failed."""
+    known, new = (set(run.tests.failing) if run.tests else set() for run in (before, failed))
+    return bool(new) and new <= known
 
 
 def perhaps_flaky(run: CommandRun, change: Change) -> bool:
@@ -76,8 +108,10 @@ def old_tests(tools: Tools, change: Change, made: GateFacts, declared: tuple[str
     if now is None or not old.paths:
         return made
     (run,) = tools.facts.gates(old.commit, Commands(test=now.command))
+    chance = tried_again(tools, change, run, old.commit) if new_failures(made.before, (run,)) else None
+    run = chance if chance is not None and chance.passed else run
     kept = msgspec.structs.replace(run, check="test.old", what="test gate, with the tests as they were before")
-    if not new_failures(made.before, (run,)):
+    if chance is not None or not new_failures(made.before, (run,)):
         return made.adding(extra=(kept,))
     named = f" ({run.tests})" if run.tests and str(run.tests) else ""
     what = f"`{run.command}` fails on the new code with this test as it was before{named}; the plan does not declare it"

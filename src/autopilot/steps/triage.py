@@ -4,7 +4,8 @@ import json
 
 import msgspec
 
-from autopilot.domain.phase import Criterion, Plan
+from autopilot.domain.phase import Criterion, Kind, Plan
+from autopilot.domain.progress import declared_kinds
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
@@ -12,6 +13,8 @@ from autopilot.steps.frozen import frozen_tests
 
 LIKELY_DONE = 0.80
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
+
+GUARDED = "override: a {kind} phase -- its criteria guard what is there and do not show that the work is done"
 
 
 def run(record: PhaseRecord, tools: Tools) -> Triaged:
@@ -23,7 +26,24 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     full = Triaged(routing="full_pipeline", source="plan" if plan else "roadmap", checks=checks)
     if record.brief.cycle:
         return msgspec.structs.replace(full, note="override: remediation")
-    return msgspec.structs.replace(full, routing="verify_only") if full.pass_ratio > LIKELY_DONE else full
+    if full.pass_ratio <= LIKELY_DONE:
+        return full
+    if is_to_be_done(record):
+        return msgspec.structs.replace(full, note=GUARDED.format(kind=declared(record)))
+    return msgspec.structs.replace(full, routing="verify_only")
+
+
+def is_to_be_done(record: PhaseRecord) -> bool:
+    """
+    AMB-10: whether criteria that hold say nothing about the work.
+
+    Those of a refactoring or of documentation hold before it too; only a roadmap that calls it done can say that it is.
+    """
+    return declared(record) != "feature" and record.phase.status != "completed"
+
+
+def declared(record: PhaseRecord) -> Kind:
+    return next((kind for kind in declared_kinds(record) if kind != "feature"), "feature")
 
 
 def trusted(record: PhaseRecord) -> Plan | None:

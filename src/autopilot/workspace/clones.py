@@ -10,10 +10,12 @@ import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.evidence import Change
+from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
 from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import GITLINK, OURS_ALONE, Difference, Store
+from autopilot.workspace.store import GITLINK, LEFT_OUT, OURS_ALONE, Difference, Store, shown
+from autopilot.workspace.veil import Veil
 
 
 class Laid(msgspec.Struct, frozen=True):
@@ -23,10 +25,16 @@ class Laid(msgspec.Struct, frozen=True):
     links: tuple[str, ...]
 
 
+MOST_TOLD = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Staged:
+    """`left_out` is there although no commit can hold it."""
+
     tree: str
     found: Difference
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class Slot:
     """
     One pooled folder. Its index and its record lie beside it, where no agent writes. `listings` is by commit.
 
-    What is named in `aside` is no part of any commit: dependency folders are linked there.
+    What is named in `aside` is no part of any commit: dependency folders are linked there. Where there is a `veil` the
+    folder's `.git` shows the history without planning files.
     """
 
     folder: Path
@@ -63,6 +72,7 @@ class Slot:
     skeleton: Skeleton
     listings: dict[str, Listing] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
+    veil: Veil | None = None
 
     @property
     def index(self) -> Path:
@@ -92,8 +102,9 @@ class Slot:
 
     def finish(self, commit: str, listing: Listing) -> None:
         """Give the folder its `.git` and mark the slot as complete."""
-        self.history.hold(commit)
-        self.skeleton.lay(self.folder, commit, self.index, listing.planning)
+        shown = self.veil.over(commit) if self.veil else commit
+        self.history.hold(shown)
+        self.skeleton.lay(self.folder, shown, self.index, listing.planning)
         part = self._record.with_suffix(".part")
         part.write_bytes(msgspec.json.encode(Laid(commit, listing.links)))
         part.replace(self._record)
@@ -134,14 +145,13 @@ class Slot:
                 why="What was not committed from it is lost; a missing folder is never taken for deleted files.",
                 do="Run `autopilot resume`; the step is done again.",
             )
-        staged = self._staged(base, ok=(0, 1, 128))
-        if staged is None or staged.found.new_links:
+        staged = self._staged(base)
+        if staged.left_out or staged.found.new_links:
             make_plain(self.folder)
-            staged = self._staged(base, ok=(0,))
-        assert staged is not None, "git add ended well"
+            staged = self._staged(base)
         return staged
 
-    def _staged(self, base: str, ok: tuple[int, ...]) -> Staged | None:
+    def _staged(self, base: str) -> Staged:
         index = self.folder.with_name(f"{self.folder.name}.seal.index")
         git = self.store.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=self.folder)
         try:
@@ -151,13 +161,16 @@ class Slot:
             without = [f":(exclude,top,literal){path}" for path in (*links, *self.aside)]
             # In any spelling: on a file system that does not tell them apart it would be the same folder.
             without += [f":(exclude,top,literal,icase){path}" for path in OURS_ALONE]
-            if git.run("add", "-A", "--", ".", *without, ok=ok).exit_code:
-                return None
+            where = ("--", ".", *without)
+            added = git.run("add", "-A", "--ignore-errors", *where, ok=(0, 1, 128))
+            if added.exit_code and is_ours_to_fail(added):
+                raise git_failure("add", added)
+            left_out = _left_out(git, where) if added.exit_code else ()
             tree = git.text("write-tree")
         finally:
             index.unlink(missing_ok=True)
             index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-        return Staged(tree, self.store.difference(base, tree))
+        return Staged(tree, self.store.difference(base, tree), left_out)
 
     def _prepared(self, index: Path, base: str) -> tuple[str, ...]:
         """An index of `base` that remembers, where it can, which files are untouched; the submodules in it."""
@@ -175,10 +188,11 @@ class Slot:
         """One durable commit of all that changed, whatever the agent committed itself."""
         staged = self.stage(base)
         if not staged.found.touched:
-            return Change(base=base, commit=base, tree=self.store.tree(base))
-        commit = self.store.commit(staged.tree, base, message)
+            return Change(base=base, commit=base, tree=self.store.tree(base), left_out=staged.left_out)
+        trailers = "".join(f"{LEFT_OUT}: {name}\n" for name in staged.left_out)
+        commit = self.store.commit(staged.tree, base, f"{message}{trailers}")
         self.store.set_ref(self.store.work_ref(self.folder.name), commit)
-        return self.store.described(base, commit, staged.found)
+        return self.store.described(base, commit, staged.found, staged.left_out)
 
     def keep_interrupted(self, base: str, step: str) -> str | None:
         laid = self.laid()
@@ -188,7 +202,17 @@ class Slot:
         same = not staged.found.touched or not self.store.difference(base, staged.tree).touched
         return None if same else self.store.keep(staged.tree, base, step)
 
-    def recover(self) -> None:
-        """Clear the locks a killed git left on the index files beside the slots."""
-        for lock in self.folder.parent.glob("*.lock"):
-            remove(lock)
+
+def clear_locks(folder: Path) -> None:
+    """Those a killed git left on the index files beside the slots."""
+    for lock in folder.glob("*.lock"):
+        remove(lock)
+
+
+def _left_out(git: Git, where: tuple[str, ...]) -> tuple[str, ...]:
+    """What an addition that failed did not take; it may have taken nothing at all."""
+    new = git.out("ls-files", "-z", "--others", "--exclude-standard", *where)
+    changed = git.out("diff-files", "-z", "--name-only", *where)
+    names = dict.fromkeys(shown(os.fsdecode(name)) for name in (*new.split(b"\0"), *changed.split(b"\0")) if name)
+    told = tuple(" ".join(name.split()) for name in names)
+    return told[:MOST_TOLD] or ("what git could not read",)

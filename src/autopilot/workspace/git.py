@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ OURS = (
     "core.attributesFile=/dev/null", "core.autocrlf=false", "core.untrackedCache=false", "core.splitIndex=false",
 )  # fmt: skip
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
+# What git says when it is our own repository that cannot be written.
+OURS_FAILED = ("repository database", "unable to write", "unable to create", "index file")
 BARRED = ("Permission denied", "Read-only file system", "Operation not permitted")
 STORAGE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG}
 
@@ -88,6 +91,13 @@ class Git:
 
     def text(self, *words: str, stdin: bytes = b"") -> str:
         return self.out(*words, stdin=stdin).decode("utf-8", "replace").strip()
+
+
+def is_ours_to_fail(ran: Ran) -> bool:
+    """Whether it was the disk or our repository, and not the files git was to look at."""
+    # Names stand in quotes, and an agent chooses them.
+    said = re.sub(r"'.*'", "", ran.stderr.decode("utf-8", "replace")).lower()
+    return ran.exit_code is None or any(sign.lower() in said for sign in (*FULL, *OURS_FAILED))
 
 
 def git_failure(verb: str, ran: Ran) -> StorageFailed:

@@ -15,7 +15,7 @@ from autopilot.domain.protocols import Landing, Processes, Ran, Taken
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
-from autopilot.workspace.clones import Listing, Slot
+from autopilot.workspace.clones import Listing, Slot, clear_locks
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, storage_errors, user_env
 from autopilot.workspace.history import History
 from autopilot.workspace.landing import Lander
@@ -28,6 +28,7 @@ from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository
+from autopilot.workspace.veil import Veil
 
 Run = Callable[[str, str], Ran]
 RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
@@ -101,12 +102,23 @@ class GitWorkspace:
     @property
     def folder(self) -> str:
         """Where this slot's agent works, whether it is laid out yet or not."""
-        return str(self._slot.folder)
+        return str(self._trees_folder / str(self._slot_number))
 
     @property
     def history(self) -> str:
-        """What must be readable, and need not be writable, for `git log` in clones and checkouts to work."""
+        """What must be readable, and need not be writable, for `git log` in checkouts to work."""
         return str(self._history.folder)
+
+    def history_for(self, folder: str) -> str:
+        """The same for whoever stands in the folder: those who do the work see no planning files in it."""
+        return str((self._shown if self._is_working(folder) and self._veil else self._history).folder)
+
+    def brought_along(self, folder: str, names: Collection[str]) -> tuple[str, ...]:
+        """Those of the names that the user's repository had; in a checkout, where nobody makes any, all of them."""
+        if not self._is_working(folder):
+            return tuple(names)
+        listed = self._store.git.out("ls-tree", "-z", "--name-only", self.start().base).split(b"\0")
+        return tuple(name for name in names if name.encode() in listed)
 
     @property
     def album(self) -> FileAlbum:
@@ -139,9 +151,10 @@ class GitWorkspace:
         """Clear what a killed process left. Only for the holder of the run's lock."""
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
-            self._slot.recover()
+            clear_locks(self._trees_folder)
             self._checkouts.recover()
             self._history.recover()
+            self._shown.recover()
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
@@ -184,7 +197,9 @@ class GitWorkspace:
 
     def sealed(self, base: str, step: str) -> Change | None:
         commit = self._store.sealed(base, step)
-        return self._store.change(base, commit) if commit else None
+        if commit is None:
+            return None
+        return msgspec.structs.replace(self._store.change(base, commit), left_out=self._store.left_out(commit))
 
     def keep_interrupted(self, folder: str, base: str, step: str) -> str | None:
         with storage_errors("keeping interrupted work"):
@@ -262,7 +277,13 @@ class GitWorkspace:
         return Homeward(self._places.root, self._notes / f"{self._run}.written.json", self.planning_files())
 
     def _slot_at(self, folder: Path) -> Slot:
-        return Slot(folder, self._store, self._history, self._skeleton, self._listings, self._source.names)
+        aside = self._source.names
+        if self._is_working(str(folder)) and self._veil:
+            return Slot(folder, self._store, self._shown, self._veiled_skeleton, self._listings, aside, self._veil)
+        return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside)
+
+    def _is_working(self, folder: str) -> bool:
+        return Path(folder).resolve().is_relative_to(self._trees_folder)
 
     @cached_property
     def _user(self) -> UserRepository:
@@ -300,7 +321,25 @@ class GitWorkspace:
 
     @cached_property
     def _slot(self) -> Slot:
-        return self._slot_at(self._places.pool / "trees" / str(self._slot_number))
+        return self._slot_at(Path(self.folder))
+
+    @property
+    def _trees_folder(self) -> Path:
+        return self._places.pool / "trees"
+
+    @cached_property
+    def _veil(self) -> Veil | None:
+        """Only where planning files were ever committed; what a run commits changes nothing about that."""
+        veil = Veil(self._store, self._slot_number)
+        return veil if veil.is_needed(self.start().base) else None
+
+    @cached_property
+    def _shown(self) -> History:
+        return History(self._places.pool / "shown.git", self._store.git)
+
+    @cached_property
+    def _veiled_skeleton(self) -> Skeleton:
+        return Skeleton(self._store.git, self._shown.objects, None, drops=True, aside=self._source.names)
 
     @cached_property
     def _checkouts(self) -> Checkouts:

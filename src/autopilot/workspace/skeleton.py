@@ -30,12 +30,14 @@ class Skeleton:
     """
     `objects` is the folder of the copied history, `shallow` the file naming its cut-off, if there is one.
 
-    What is named in `aside` never shows as new.
+    With `drops` the history has no planning files, and so the index must not either. What is named in `aside` never
+    shows as new.
     """
 
     git: Git
     objects: Path
-    shallow: Path
+    shallow: Path | None
+    drops: bool = False
     indexes: dict[str, bytes] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
 
@@ -55,7 +57,7 @@ class Skeleton:
         }
         for name, text in texts.items():
             (own / name).write_text(text, encoding="utf-8")
-        if self.shallow.exists():
+        if self.shallow is not None and self.shallow.exists():
             shutil.copyfile(self.shallow, own / "shallow")
         if commit in self.indexes:
             (own / "index").write_bytes(self.indexes[commit])
@@ -70,7 +72,8 @@ class Skeleton:
     def _hide(self, index: Path, folder: Path, hidden: tuple[str, ...]) -> None:
         listed = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in hidden)
         at = self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=folder)
-        at.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=listed)
+        how = "--force-remove" if self.drops else "--skip-worktree"
+        at.run("update-index", "-z", how, "--stdin", stdin=listed)
 
     def _remember(self, commit: str, index: Path) -> None:
         """A small index serves every checkout of the commit: git then looks at the files instead of their dates."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from autopilot.domain.evidence import Change, FileChange
-from autopilot.workspace.beneath import sync_folder
+from autopilot.workspace.beneath import opened, sync_folder, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
@@ -22,6 +22,9 @@ STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
 MAX_DIFF = 2_000_000
 LONGEST_NAME = 120
 READ_ONLY_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+# These win over every `.gitattributes`: what an agent writes there must not decide what we see of its work.
+ATTRIBUTES = "* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n"
+LEFT_OUT = "Autopilot-Left-Out"
 UPLOAD_PACK = "git -c safe.directory='*' upload-pack"
 
 
@@ -79,16 +82,26 @@ class Store:
     def create(self, object_format: str) -> None:
         """Made as a whole or not at all; one that is there is never replaced."""
         if self.folder.exists():
+            self._set_attributes(self.folder)
             return
         new = self.folder.with_name(f"{self.folder.name}.new")
         remove(new)
         try:
             git = self.git.at(GIT_DIR=new)
             git.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(new))
+            self._set_attributes(new)
             new.rename(self.folder)
             sync_folder(self.folder.parent)
         finally:
             remove(new)
+
+    def _set_attributes(self, folder: Path) -> None:
+        """Files go into commits and come out of them byte by byte."""
+        (folder / "info").mkdir(exist_ok=True)
+        path = folder / "info" / "attributes"
+        if not path.exists() or path.read_text(encoding="utf-8") != ATTRIBUTES:
+            with opened(path.parent) as info:
+                write_atomic(info, path.name, ATTRIBUTES.encode())
 
     def fetch(self, repository: Path, commit: str, ref: str) -> None:
         self.git.run(
@@ -116,7 +129,12 @@ class Store:
     def change(self, base: str, commit: str) -> Change:
         return self.described(base, commit, self.difference(base, commit))
 
-    def described(self, base: str, commit: str, found: Difference) -> Change:
+    def left_out(self, commit: str) -> tuple[str, ...]:
+        """What could not be taken into the commit, as its trailers say."""
+        shape = f"--format=%(trailers:key={LEFT_OUT},valueonly)"
+        return tuple(self.git.text("log", "-1", shape, commit).splitlines())
+
+    def described(self, base: str, commit: str, found: Difference, left_out: tuple[str, ...] = ()) -> Change:
         return Change(
             base=base,
             commit=commit,
@@ -124,6 +142,7 @@ class Store:
             files=tuple(FileChange(path=shown(t.path), status=t.status) for t in found.touched),
             added=found.added,
             removed=found.removed,
+            left_out=left_out,
         )
 
     def tree(self, commit: str) -> str:
@@ -216,6 +235,8 @@ class Store:
     def recover(self) -> None:
         """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
         remove_locks(self.folder)
+        if self.folder.exists():
+            self._set_attributes(self.folder)
         remove(self.folder.with_name(f"{self.folder.name}.new"))
 
 

@@ -1,17 +1,18 @@
 """Held-out criteria: chosen once, and shown to nobody who does the work."""
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.held_out import WITHHELD, held_out, hidden, veiled
-from autopilot.domain.phase import Criterion
+from autopilot.domain.held_out import UNSAID, WITHHELD, held_out, hidden, telling_words, veiled
+from autopilot.domain.phase import Criterion, Plan, TaskTest
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Executed
+from autopilot.domain.results import Executed, PlanChecked, Planned, Triaged
 from autopilot.domain.settings import Honesty
-from autopilot.domain.verdict import Retry
+from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.visible import visible
 from autopilot.planning.criteria import criterion
 from autopilot.steps import debug, execute, fix, judge, verify
@@ -100,3 +101,54 @@ def test_commands_joined_by_a_word_are_veiled_one_by_one() -> None:
 
     assert veiled(record, "Both -- verified by: `make one` and `make two`") == f"Both and {WITHHELD}"
     assert hidden(record, "make one && make two") == joined
+
+
+def example(number: int, command: str) -> Criterion:
+    return Criterion(id=f"SC-{number}", text=f"Example {number} works", command=command, source="roadmap")
+
+
+EXAMPLES = (
+    "pay 2x25.00 | grep -x 45.00", "pay 4x20.00 | grep -x 72.00", "python3 -m pytest tests/test_pay.py",
+    "pay 1x49.99 | grep -x 49.99",
+)  # fmt: skip
+
+
+def shown_examples(holding: tuple[str, ...] = (), **more: Any) -> Story:
+    """A phase with these examples; `holding` are the commands that were fine before the work."""
+    criteria = tuple(example(n, command) for n, command in enumerate(EXAMPLES))
+    given_phase = phase(criteria=criteria)
+    story = Story(brief(phase=given_phase, **more), started(given_phase))
+    checks = tuple(ran(c.id, command=c.command or "", passed=c.command in holding) for c in criteria)
+    return story.step("triage", Triaged(routing="full_pipeline", source="roadmap", checks=checks))
+
+
+@pytest.mark.parametrize("left", [0, 1, 3], ids=["the first", "the second", "the last"])
+def test_a_command_that_proves_and_asks_by_itself_is_held_out_before_others(left: int) -> None:
+    holding = tuple(command for command in EXAMPLES if command not in {EXAMPLES[left], EXAMPLES[2]})
+
+    assert [c.command for c in held_out(shown_examples(holding).record)] == [EXAMPLES[left]]
+
+
+def test_what_was_held_out_once_stays_so_when_it_holds() -> None:
+    assert [c.id for c in held_out(shown_examples((EXAMPLES[1],), held=("SC-1",)).record)] == ["SC-1"]
+
+
+def test_inputs_and_answers_of_a_held_out_command_are_veiled_in_any_shape() -> None:
+    story = shown_examples((EXAMPLES[0], EXAMPLES[3]))
+    spec = TaskTest(path="tests/task-01-01.sh", text="check 4x20.00 72.00\ncheck 2x25.00 45.00\n")
+    made = Plan(text="Action: 4x20.00 must cost 72.00 in src/pay.py", tasks=(task(),), tests=(spec,))
+    story.step("plan", Planned(plan=made)).step("plan_check", PlanChecked(plan=made), Advance())
+    files = visible("execute", story.record, {})
+
+    assert files[f"{DIR}/tests/task-01-01.sh"] == f"check {UNSAID} {UNSAID}\ncheck 2x25.00 45.00\n"
+    assert files[f"{DIR}/PLAN.md"] == f"Action: {UNSAID} must cost {UNSAID} in src/pay.py"
+    assert visible("verify", story.record, {})[f"{DIR}/PLAN.md"] == made.text
+
+
+@given(st.integers(0, 3), st.text("ab 1x./-'\n", max_size=40))
+def test_no_telling_word_is_left_in_any_text(left: int, around: str) -> None:
+    """A word is one of its own: as part of a longer one or of a path it says something else."""
+    record = shown_examples(tuple(command for n, command in enumerate(EXAMPLES) if n != left)).record
+
+    for word in telling_words(record):
+        assert word not in re.split(r"[^\w./-]+", veiled(record, f"{around} {word} {around}"))

@@ -343,3 +343,22 @@ def test_attempts_go_on_over_the_passes_of_a_phase() -> None:
 
     assert attempt(record, "verify", None, "r/1/verify/3") == 3
     assert attempt(record, "execute", "01-01", "x") == 2
+
+
+def test_what_no_commit_can_hold_is_a_finding_also_after_a_crash(engine: Engine) -> None:
+    engine.begin("execute")
+    agent = Linking((FINE,), {"a.txt": "work\n"})
+    worked = engine.agents(agent).work(WORK, MESSAGE, engine.bench.base)
+
+    again = engine.agents(Told(), resumed=True).work(WORK, MESSAGE, engine.bench.base)
+
+    assert [(f.rule, f.where, f.severity) for f in worked.findings] == [("not-committed", ".gitmodules", "blocker")]
+    assert again.findings == worked.findings
+
+
+class Linking(Told):
+    """Leaves a link that git refuses to take."""
+
+    def call(self, call: Call, started: Callable[[int], None]) -> Reply:
+        Path(call.folder, ".gitmodules").symlink_to("a.txt")
+        return super().call(call, started)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome
+from autopilot.domain.held_out import held_out
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.briefs import brief_for, counted, existing_plan, unmet
@@ -13,7 +14,7 @@ from autopilot.engine.confidence import feedback
 from autopilot.engine.orchestrate import Spawn
 from support.engine import Engine, Told, make_engine
 from support.project import plan_text
-from support.records import DIR, Story, phase, plan, started, whole
+from support.records import DIR, Story, brief, criterion, phase, plan, started, whole
 from support.repos import write
 from support.workspaces import open_workspace
 
@@ -74,6 +75,16 @@ def test_a_remediation_gets_the_plan_in_force_and_what_to_mend(engine: Engine) -
 
     assert (made.number, made.cycle, made.plan, made.feedback) == (1, 1, plan(), feedback(whole()))
     assert made.earlier["rate"] == 1
+
+
+def test_what_the_first_pass_held_out_is_held_out_in_every_later_one(engine: Engine) -> None:
+    wanted = phase(criteria=tuple(criterion(f"SC-{n}", f"run {n} | grep ok") for n in range(4)))
+    first = Story(brief(phase=wanted), started(wanted)).planned().record
+
+    made = brief_for(Spawn(wanted, 0, "tip"), run_of(), (first,), engine.hands(Told()))
+
+    assert made.held == tuple(c.id for c in held_out(first))
+    assert len(made.held) == 1
 
 
 def test_a_remediation_after_a_failed_one_mends_what_stood_before(engine: Engine) -> None:

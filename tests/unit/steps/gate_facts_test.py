@@ -29,6 +29,7 @@ class Scripted(SaidFacts):
 
     runs: dict[str, CommandRun] = field(default_factory=dict)
     second: CommandRun | None = None
+    later: dict[str, list[CommandRun]] = field(default_factory=dict)
     canaries: dict[str, Canary] = field(default_factory=dict)
     old: tuple[str, ...] = ()
     reruns: int = 0
@@ -38,6 +39,8 @@ class Scripted(SaidFacts):
 
     def again(self, commit: str, command: str) -> CommandRun:
         self.reruns += 1
+        if self.later.get(commit):
+            return self.later[commit].pop(0)
         return self.second or self.runs[commit]
 
     def canary(self, commit: str, command: str) -> Canary | None:
@@ -88,14 +91,46 @@ def test_a_flaky_test_is_run_once_more_and_told() -> None:
 
 @pytest.mark.parametrize(
     ("after", "reruns"),
-    [(run("test_moody"), 1), (run("tests.calc::test_a"), 0), (run("test_a", exit_code=None), 0)],
-    ids=["fails again", "in a file of the change", "cut off"],
+    [
+        (run("test_moody", seconds=1.0), 8),
+        (run("test_moody", seconds=60.0), 2),
+        (run("tests.calc::test_a"), 0),
+        (run("test_a", exit_code=None), 0),
+    ],
+    ids=["fails again and again", "slow and fails again", "in a file of the change", "cut off"],
 )
 def test_a_failure_that_stays_or_is_the_change_s_own_is_a_failure(after: CommandRun, reruns: int) -> None:
     facts = Scripted(runs={"old": run(), "new": after})
 
     assert len(looked(facts).new) == 1
     assert facts.reruns == reruns
+
+
+def test_a_test_that_fails_by_chance_is_found_out_by_more_than_one_try() -> None:
+    red = run("test_moody", seconds=1.0)
+    facts = Scripted(runs={"old": run(), "new": red}, later={"new": [red, red, run()]})
+    seen = looked(facts)
+
+    assert (marks(seen), seen.new) == ({("flaky-test", "warning")}, ())
+
+
+@pytest.mark.parametrize(
+    ("base", "blocks"),
+    [(run("test_moody", "test_other"), False), (run("test_other"), True)],
+    ids=["the same test", "another test"],
+)
+def test_a_test_that_fails_now_and_then_before_the_change_is_no_new_failure(base: CommandRun, blocks: bool) -> None:
+    facts = Scripted(runs={"old": run(), "new": run("test_moody", seconds=1.0)}, later={"old": [run(), base]})
+
+    assert bool(looked(facts).new) is blocks
+
+
+def test_old_tests_that_fail_by_chance_are_no_finding() -> None:
+    red = run("test_moody", seconds=1.0)
+    facts = Scripted(runs={"old": run(), "new": run(), "old tests": red}, old=("tests/test_a.py",))
+    facts.later = {"old tests": [run()]}
+
+    assert marks(looked(facts)) == set()
 
 
 @pytest.mark.parametrize(

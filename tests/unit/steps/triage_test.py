@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from autopilot.domain.phase import Kind, PhaseStatus
 from autopilot.domain.results import Triaged
+from autopilot.domain.settings import Honesty
 from autopilot.pipeline import artifacts
 from autopilot.steps import triage, verify
-from support.records import DONE, Story, brief, criterion, phase, ran
+from support.records import DONE, Story, brief, criterion, phase, ran, started
 from support.tools import SaidFacts, tools
 
 
@@ -25,6 +27,20 @@ def test_trge_01_triage_leaves_its_paper_on_every_way(
     told.step("triage", triage.run(told.record, tools(facts=SaidFacts(frozenset(holding)))))
 
     assert json.loads(artifacts(told.record)["TRIAGE.json"])["routing_decision"] == routing
+
+
+@pytest.mark.parametrize("kind", ["refactor", "docs"])
+@pytest.mark.parametrize(
+    ("status", "routing"), [("not_started", "full_pipeline"), ("completed", "verify_only")], ids=["open", "done"]
+)
+def test_trge_03_criteria_that_hold_do_not_show_a_declared_kind_of_work_to_be_done(
+    kind: Kind, status: PhaseStatus, routing: str
+) -> None:
+    declared = phase(kind=kind, status=status)
+    by_config = started(phase(status=status), honesty=Honesty(kinds={"1": kind}))
+
+    for told in (Story(brief(phase=declared)), Story(brief(phase=by_config.phases[0]), by_config)):
+        assert triage.run(told.record, tools(facts=SaidFacts(frozenset({DONE})))).routing == routing
 
 
 def papers(routing: Any, *passed: bool, source: Any = "roadmap") -> dict[str, Any]:
