@@ -97,4 +97,5 @@ def test_every_way_a_commit_is_made_is_traced() -> None:
         for module in source.glob("*.py")
         if any(f'"{verb}"' in module.read_text() for verb in ("commit-tree", "fast-import", "write-tree", "fetch"))
     }
-    assert makers == {"clones.py", "portions.py", "store.py", "user_repo.py"}
+    # The history that `veil.py` writes is only for looking at, and is made again whenever it is gone.
+    assert makers == {"clones.py", "portions.py", "store.py", "user_repo.py", "veil.py"}

@@ -35,7 +35,9 @@ def live(bench: Bench, planted: tuple[Poison, ...], trap: Trap) -> set[str]:
             poison.plant(Path(folder), trap)
 
     folder = workspace.clone(base, PLANNING)
-    write(Path(folder), {"a.txt": "agent\n", "new.txt": "new\n", ".planning/PLAN.md": "plan\n"})
+    # git takes no folder of this name, and has to say what it left out.
+    refused = {"sub/.GIT/x": "no\n"}
+    write(Path(folder), {"a.txt": "agent\n", "new.txt": "new\n", ".planning/PLAN.md": "plan\n", **refused})
     put(folder)
     workspace.planning_changes(folder, PLANNING)
     workspace.keep_interrupted(folder, base, "s0")

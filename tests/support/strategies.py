@@ -14,6 +14,7 @@ EDGES: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     float: lambda: st.sampled_from([-1.0, 0.0, 6.9, 7.0, 8.9, 9.0, 10.0, 11.0]),
     bool: st.booleans,
     type(None): st.none,
+    msgspec.UnsetType: lambda: st.just(msgspec.UNSET),
 }
 
 

@@ -146,10 +146,13 @@ class Slot:
                 do="Run `autopilot resume`; the step is done again.",
             )
         staged = self._staged(base)
-        if staged.left_out or staged.found.new_links:
-            make_plain(self.folder)
-            staged = self._staged(base)
-        return staged
+        if not staged.left_out and not staged.found.new_links:
+            return staged
+        make_plain(self.folder)
+        again = self._staged(base)
+        taken = {shown(touched.path) for touched in again.found.touched}
+        cleared = (name for name in staged.left_out if name not in taken)
+        return Staged(again.tree, again.found, tuple(dict.fromkeys((*again.left_out, *cleared))))
 
     def _staged(self, base: str) -> Staged:
         index = self.folder.with_name(f"{self.folder.name}.seal.index")

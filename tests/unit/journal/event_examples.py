@@ -35,6 +35,7 @@ PLAIN: dict[Any, Callable[[], st.SearchStrategy[Any]]] = {
     float: lambda: NUMBER,
     bool: st.booleans,
     type(None): st.none,
+    msgspec.UnsetType: lambda: st.just(msgspec.UNSET),
     Any: lambda: JSON,
 }
 
