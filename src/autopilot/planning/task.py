@@ -32,6 +32,8 @@ _LABELS = {
 }  # fmt: skip
 _CHILD = re.compile(rf"[ \t]*<(?P<tag>{'|'.join(_TAGS)})(?=[\s>])[^>]*>", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:[-*]\s+)?\*\*(?P<label>[A-Za-z][A-Za-z_ ]{1,30})(?P<rest>[:*(].*)$")
+# As the field is called; no sentence begins like that, so it needs no stars.
+_BARE_LABEL = re.compile(r"\s*(?:[-*]\s+)?(?P<label>changes_tests)\s*:\s*(?P<rest>\S.*)$")
 _LEAD = r"Task\s+[\w.-]+(?:\s*:|\s+--?(?=\s)|\s*[\u2014\u2013])\s*"
 _HEADING = re.compile(rf"\s*#{{2,5}}\s*{_LEAD}(?P<name>\S.*)$", re.IGNORECASE)
 _TITLE_LEAD = re.compile(rf"\s*{_LEAD}(?=\S)", re.IGNORECASE)
@@ -147,6 +149,8 @@ def _label(prose: str) -> tuple[str, str] | None:
     """`**Files:** a, b` and its kin; any other bold words belong to the text around them."""
     if _HEADING.match(prose):
         return ("heading", prose)
+    if bare := _BARE_LABEL.match(prose):
+        return _LABELS[bare["label"]], bare["rest"]
     found = _LABEL.match(prose) if "**" in prose else None
     name = _LABELS.get(found["label"].strip().lower()) if found else None
     if found is None or name is None:
