@@ -48,6 +48,8 @@ def test_a_slip_in_honesty_is_refused_with_a_hint(section: object, told: str) ->
         ("**changes_tests:** `tests/a.js`, tests/b.js - new rule", ["tests/a.js", "tests/b.js"], "new rule"),
         ("**Changes tests:**\n- tests/test_a.py \u2014 rounding", ["tests/test_a.py"], "rounding"),
         ("<changes_tests>tests/test_a.py -- why</changes_tests>", ["tests/test_a.py"], "why"),
+        ("changes_tests: tests/test_a.py - why", ["tests/test_a.py"], "why"),
+        ("It changes_tests: not a label", [], ""),
         ("**Changes tests:** tests/test_a.py", ["tests/test_a.py"], ""),
         ("changes_tests: tests/test_a.py - new rule", ["tests/test_a.py"], "new rule"),
         ("**Changes tests:** none", [], ""),
