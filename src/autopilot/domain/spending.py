@@ -54,16 +54,20 @@ class Debit(Value, frozen=True, kw_only=True):
 
 def debit(role: str, prompt: str, made: Iterable[AgentAnswered]) -> Debit:
     """
-    The worst case: the prompt and as much as the role may answer, or its dearest call so far if that was more.
+    The worst case: the prompt and as much as the role may answer, or what such a call has cost in this run, if more.
 
-    Dollars go by the role's dearest call and by what a token has cost; as long as none was told they are unknown, and
-    nothing is set aside for them.
+    A role that was asked before may cost as much as its dearest call, another one as much as calls do on average.
+    Dollars that nobody told are unknown, and nothing is set aside for them.
     """
     calls = tuple(made)
     own = [call.usage for call in calls if call.role == role]
-    written = budget_of(role).response * TOKENS_A_LINE
-    tokens = max(-(-len(prompt) // LETTERS_A_TOKEN) + written, *(tokens_of(usage) or 0 for usage in own), 0)
-    priced = [call.usage for call in calls if call.usage.cost_usd is not None and tokens_of(call.usage)]
-    paid, bought = sum(u.cost_usd or 0.0 for u in priced), sum(tokens_of(u) or 0 for u in priced)
-    by_token = tokens * paid / bought if bought else 0.0
-    return Debit(tokens=tokens, usd=max(by_token, *(usage.cost_usd or 0.0 for usage in own), 0.0))
+    known = own or [call.usage for call in calls]
+    reckon = max if own else _mean
+    tokens = reckon([told for usage in known if (told := tokens_of(usage)) is not None] or [0])
+    usd = reckon([usage.cost_usd for usage in known if usage.cost_usd is not None] or [0.0])
+    least = -(-len(prompt) // LETTERS_A_TOKEN) + budget_of(role).response * TOKENS_A_LINE
+    return Debit(tokens=max(least, int(tokens)), usd=usd)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)

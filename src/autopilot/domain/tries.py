@@ -38,12 +38,17 @@ class Tries(Value, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One finished step. `moved`: it brought something new; `passed`: a check that never held before."""
+    """
+    One finished step. `moved`: it brought something new; `passed`: a check that never held before.
+
+    `first`: the pass began with it.
+    """
 
     step: StepFinished
     moved: bool
     passed: bool
     grew: bool
+    first: bool
 
 
 def tries(run: RunRecord, passes: Iterable[PhaseRecord]) -> Tries:
@@ -115,11 +120,11 @@ def _told(passes: Iterable[PhaseRecord]) -> Iterator[Try]:
     phases: dict[str, _Seen] = {}
     for record in passes:
         seen = phases.setdefault(record.phase.id, _Seen())
-        for step in record.finished:
-            yield _try(step, record, seen)
+        for number, step in enumerate(record.finished):
+            yield _try(step, record, seen, first=number == 0)
 
 
-def _try(step: StepFinished, record: PhaseRecord, seen: _Seen) -> Try:
+def _try(step: StepFinished, record: PhaseRecord, seen: _Seen, *, first: bool) -> Try:
     """Judge the step by what was there before it, and remember it."""
     work = _work(step)
     first_checks = _first_checks(step)
@@ -131,7 +136,8 @@ def _try(step: StepFinished, record: PhaseRecord, seen: _Seen) -> Try:
     moved = passed or _new_tree(work, seen) or _new_paper(step, seen)
     grew = work is not None and _repairs(step, record) and not more and _size(work) > seen.size > 0
     seen.size = _size(work) if work else seen.size
-    return Try(step=step, moved=moved and not isinstance(step.result, Unanswered), passed=passed, grew=grew)
+    answered = not isinstance(step.result, Unanswered)
+    return Try(step=step, moved=moved and answered, passed=passed, grew=grew, first=first)
 
 
 def _work(step: StepFinished) -> Work | None:
@@ -159,7 +165,7 @@ def _checks(step: StepFinished) -> tuple[CommandRun, ...]:
 def _newly_through(step: StepFinished, work: Work | None, seen: _Seen) -> bool:
     """A reviewer's gate let something through, for the first time on this state of the work."""
     through = isinstance(step.verdict, Advance) and not step.verdict.because
-    if not through or work is not None or step.step in WORKING | MACHINERY or isinstance(step.result, Unanswered):
+    if not through or work is not None or not _reports(step):
         return False
     key = (f"{step.step} {getattr(step.result, 'task', '')}", step.commit)
     fresh = key not in seen.gates
@@ -176,16 +182,23 @@ def _new_tree(work: Work | None, seen: _Seen) -> bool:
 
 
 def _new_paper(step: StepFinished, seen: _Seen) -> bool:
+    """A report that finds what the last one found is no new one."""
     match step.result:
         case Researched(text=text, claim=claim):
             paper = f"research {shape(text)} {shape(' '.join(claim.key_findings))}"
         case Planned(plan=plan) if plan is not None:
             paper = f"plan {shape(plan.text)} {plan.sha256}"
+        case _ if _reports(step):
+            paper = f"{step.step} {shape(str(getattr(step.verdict, 'because', '')))}"
         case _:
             return False
     fresh = paper not in seen.papers
     seen.papers.add(paper)
     return fresh
+
+
+def _reports(step: StepFinished) -> bool:
+    return step.step not in WORKING | MACHINERY and not isinstance(step.result, Unanswered)
 
 
 def _repairs(step: StepFinished, record: PhaseRecord) -> bool:
@@ -197,14 +210,27 @@ def _size(work: Work) -> int:
 
 
 def _idle(told: Iterable[Try]) -> int:
-    """AMB-22: tries in a row that changed neither the work nor a paper nor what passes. Reviews are no tries."""
-    count = 0
+    """
+    AMB-22: tries in a row that changed neither the work nor a paper nor what passes. Reviews are no tries.
+
+    A task or a pass that was given up has had its end, and the next one starts at nothing; but an agent that gives no
+    answer is the same agent in the next pass.
+    """
+    idle = silent = 0
     for one in told:
-        if one.moved:
-            count = 0
-        elif one.step.step in WORKING or isinstance(one.step.result, Unanswered):
-            count += 1
-    return count
+        unanswered = isinstance(one.step.result, Unanswered)
+        if one.first or one.moved:
+            idle = 0
+        if unanswered or (one.step.step in WORKING and not one.moved):
+            idle = 0 if _given_up(one.step) else idle + 1
+        if one.step.step not in MACHINERY:
+            silent = silent + 1 if unanswered else 0
+    return max(idle, silent)
+
+
+def _given_up(step: StepFinished) -> bool:
+    """CORR-03: the task is set aside and the next one follows."""
+    return isinstance(step.verdict, Advance) and bool(step.verdict.because)
 
 
 def _growing(told: Iterable[Try]) -> int:
@@ -218,9 +244,11 @@ def _growing(told: Iterable[Try]) -> int:
 
 
 def _errors(told: Iterable[Try]) -> dict[str, list[str]]:
-    """The shapes of what went wrong, by kind of step, since a step of that kind last went well."""
+    """The shapes of what went wrong, by kind of step, since such a step went well or anything new passed."""
     found: dict[str, list[str]] = {}
     for one in told:
+        if one.passed:
+            found.clear()
         kind, error = _kind(one.step), _error(one)
         if error is not None:
             found.setdefault(error[0], []).append(shape(error[1]))
