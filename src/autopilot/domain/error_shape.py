@@ -2,7 +2,7 @@
 
 import re
 
-ARGUMENT, NUMBER = "_", "#"
+ARGUMENT = "_"
 _ARGUMENTS = (
     re.compile(r"`[^`\n]*`"),
     re.compile(r'"[^"\n]*"'),
@@ -12,14 +12,20 @@ _ARGUMENTS = (
     re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b"),
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_SAME_AGAIN = re.compile(r"([_#])(?:[\s,;:=-]*\1)+")
+_SAME_AGAIN = re.compile(r"_(?:[\s,;:=-]*_)+")
 _MOST = 2_000
 
 
 def shape(error: str) -> str:
     """The error in lower case without quoted words, paths, hashes and numbers. The shape of a shape is itself."""
-    text = error[:_MOST].lower()
+    text, before = error[:_MOST].lower(), ""
+    while text != before:
+        before, text = text, _plainer(text)
+    return text
+
+
+def _plainer(text: str) -> str:
     for argument in _ARGUMENTS:
         text = argument.sub(ARGUMENT, text)
-    text = _NUMBER.sub(NUMBER, text)
-    return " ".join(_SAME_AGAIN.sub(r"\1", text).split())
+    text = _NUMBER.sub(ARGUMENT, text)
+    return " ".join(_SAME_AGAIN.sub(ARGUMENT, text).split())

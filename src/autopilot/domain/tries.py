@@ -11,7 +11,7 @@ from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researc
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry, Stop
 
-WORKING = frozenset({"research", "plan", "execute", "fix", "debug"})
+WORKING = frozenset({"plan", "execute", "fix", "debug"})
 MACHINERY = frozenset({"preflight", "triage"})
 CAP, BREAKER = 20, 21
 _SILENCE = "no answer"
@@ -198,7 +198,7 @@ def _new_paper(step: StepFinished, seen: _Seen) -> bool:
 
 
 def _reports(step: StepFinished) -> bool:
-    return step.step not in WORKING | MACHINERY and not isinstance(step.result, Unanswered)
+    return step.step not in {*WORKING, *MACHINERY, "research"} and not isinstance(step.result, Unanswered)
 
 
 def _repairs(step: StepFinished, record: PhaseRecord) -> bool:

@@ -1,0 +1,62 @@
+"""`autopilot stop` from another terminal, in the middle of a command that Autopilot itself runs."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from autopilot import app, driving
+from autopilot.journal.ledger import read_ledger
+from autopilot.journal.sqlite import SqliteJournal
+from support.project import honest
+from support.repos import git, write
+from support.runs import driven
+
+SLOW = """# Roadmap
+
+### Phase 1: Letter 1
+**Goal**: Write letter 1.
+**Success Criteria** (what must be TRUE):
+  1. The letter is there -- verified by: `{command}`
+"""
+
+
+def survivors(root: Path) -> list[str]:
+    mark = f"AUTOPILOT_MARK={driving.processes_of(root)._territory}/".encode()
+    found = []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in environ.read_bytes():
+                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
+@pytest.mark.parametrize("now", [False, True], ids=["stop", "stop --now"])
+def test_a_stopped_run_takes_the_command_under_way_with_it(place: Path, *, now: bool) -> None:
+    project, seen = driven(place, honest()), place / "seen"
+    command = f"touch {seen}; (setsid sleep 61 &); sleep 60"
+    write(project.root, {".planning/ROADMAP.md": SLOW.format(command=command)})
+    git(project.root, "commit", "-qam", "slow")
+    words = ["run", "1", "--agent", f"scripted:{project.script}", "--unsandboxed"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "autopilot", *words],
+        cwd=project.root,
+        env=os.environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 30
+    while not seen.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert seen.exists()
+    assert survivors(project.root)
+    assert app.stop(str(project.root), now=now).startswith("Stopped run-")
+    run.wait()
+    assert not survivors(project.root)
+    assert read_ledger(SqliteJournal.read_only(project.root / ".autopilot" / "journal.db")).resumable
