@@ -1,9 +1,9 @@
 """`autopilot stop` from another terminal, in the middle of a command that Autopilot itself runs."""
 
-import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +35,14 @@ def survivors(root: Path) -> list[str]:
     return found
 
 
+def soon(holds: Callable[[], bool]) -> bool:
+    """A program that is just being loaded has no environment yet, so one look is not enough."""
+    deadline = time.monotonic() + 30
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
 @pytest.mark.parametrize("now", [False, True], ids=["stop", "stop --now"])
 def test_a_stopped_run_takes_the_command_under_way_with_it(place: Path, *, now: bool) -> None:
@@ -43,20 +51,16 @@ def test_a_stopped_run_takes_the_command_under_way_with_it(place: Path, *, now: 
     write(project.root, {".planning/ROADMAP.md": SLOW.format(command=command)})
     git(project.root, "commit", "-qam", "slow")
     words = ["run", "1", "--agent", f"scripted:{project.script}", "--unsandboxed"]
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "autopilot", *words],
         cwd=project.root,
-        env=os.environ,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 30
-    while not seen.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-
-    assert seen.exists()
-    assert survivors(project.root)
-    assert app.stop(str(project.root), now=now).startswith("Stopped run-")
-    run.wait()
+    ) as run:
+        try:
+            assert soon(lambda: seen.exists() and bool(survivors(project.root)))
+            assert app.stop(str(project.root), now=now).startswith("Stopped run-")
+        finally:
+            run.kill()
     assert not survivors(project.root)
     assert read_ledger(SqliteJournal.read_only(project.root / ".autopilot" / "journal.db")).resumable
