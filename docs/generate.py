@@ -33,6 +33,8 @@ RESULTS = (
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
     (11, "a phase waits for a person"),
+    (20, "a cap in dollars, tokens or time stopped the run"),
+    (21, "a circuit breaker stopped the run"),
 )
 
 
@@ -114,7 +116,7 @@ def _meaning(name: str) -> str:
 def limits() -> str:
     defaults = Limits()
     rows = [
-        (f"`{section}.{key}`", f"{getattr(defaults, name):g}")
+        (f"`{section}.{key}`", f"{getattr(defaults, name)}".removesuffix(".0"))
         for (section, key), name in config._LIMITS.items()  # noqa: SLF001 - the one place that knows the keys
     ]
     return table(("key", "default"), rows)

@@ -16,13 +16,14 @@ from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInva
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.request import Resumption, RunEnd, RunRequest
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
+from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.files import make_folder, write_atomic
@@ -68,7 +69,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     chosen = selection.wanted(request, project.roadmap, done)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
         agent = None if request.agent == "auto" else request.agent
-        return resume(request.folder, listener, warn, agent=agent, sandbox=said)
+        return resume(request.folder, listener, warn, Resumption(agent=agent, sandbox=said, caps=request.caps))
     if not chosen:
         return RunEnd(run="", exit=0, reason=nothing_to_do(request, project, done))
     begun = opening(request, project, chosen, done)
@@ -186,14 +187,9 @@ def survey(folder: str) -> Overview:
     return overview(project.roadmap, past(root / ".autopilot"), begun)
 
 
-def resume(
-    folder: str, listener: Listener, warn: Warn, agent: str | None = None, sandbox: SandboxChoice | None = None
-) -> RunEnd:
-    """
-    Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07).
-
-    `agent` asks another one from here on, `sandbox` confines commands differently.
-    """
+def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
+    """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
+    changes = changes or Resumption()
     root = find_root(Path(folder))
     home = root / ".autopilot"
     StateFile(home).read()
@@ -209,14 +205,18 @@ def resume(
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
         return RunEnd(run=begun.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+    if not changes.now:
+        heed_cooldown(ledger.newest, SystemClock().now())
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
     settings = applied(begun.settings, user_choices())
-    settings = msgspec.structs.replace(settings, agent=agent or settings.agent, sandbox=sandbox or settings.sandbox)
+    settings = msgspec.structs.replace(
+        settings, agent=changes.agent or settings.agent, sandbox=changes.sandbox or settings.sandbox
+    )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
     with RunLock(home, begun.run):
-        return Driver(home=home, crew=crew, listener=listener, warn=warn).go_on(begun.run, project)
+        return Driver(home=home, crew=crew, listener=listener, warn=warn).go_on(begun.run, project, changes.caps)
 
 
 def stop(folder: str, *, now: bool) -> str:

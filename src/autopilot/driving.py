@@ -27,7 +27,9 @@ from autopilot.domain.events import (
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.request import RunEnd, report_name
+from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
+from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
@@ -155,7 +157,7 @@ class Driver:
             streams.append_run(first)
             return self._drive(streams, workspace, first)
 
-    def go_on(self, run: str, project: Project) -> RunEnd:
+    def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
         self.crew.processes.sweep(run)
         workspace = self._workspace(run)
         workspace.recover()
@@ -163,7 +165,15 @@ class Driver:
             streams = self._streams(journal, run)
             record = streams.run()
             retry, tools = second_chances(record), self._tools(record.start)
-            streams.append_run(RunResumed(pid=os.getpid(), spec=project.spec, retry=retry, tools=tools))
+            resumed = RunResumed(
+                pid=os.getpid(),
+                spec=project.spec,
+                retry=retry,
+                tools=tools,
+                caps=caps,
+                anew=finished_steps(streams.all_passes()) if starts_anew(record) else None,
+            )
+            streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
@@ -256,10 +266,12 @@ class Driver:
         return streams
 
 
-def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
+def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:
     """Write the account of a finished run and archive its state. May be done again after a crash."""
     run = streams.run()
     passes = {target: streams.passes(target) for target in run.start.targets}
+    if isinstance(finished, RunStopped):
+        return run_end(run, streams.all_passes(), finished)
     told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
     write_atomic(home / report_name(run.start.run), redact(harmless(account(run.entries, told))).encode())
     if finished.status == "completed":

@@ -114,3 +114,17 @@ def test_odd_content_does_not_break_the_screen(tmp_path: Path, odd: dict[str, ob
     write_state(tmp_path, STATE | odd)
 
     assert screen(tmp_path)[0].startswith("Run ")
+
+
+def test_what_is_used_of_each_cap_is_shown_and_unknown_is_no_zero(tmp_path: Path) -> None:
+    spending = {
+        "usd": {"used": None, "cap": 100.0},
+        "tokens": {"used": 12_345, "cap": 5_000_000},
+        "minutes": {"used": 3.5, "cap": 1440.0},
+    }
+    breaker = {"state": "open", "reason": "no_progress: 3 tries in a row brought nothing new"}
+    write_state(tmp_path, {**STATE, "spending": spending, "circuit_breaker": breaker})
+    shown = screen(tmp_path)
+
+    assert "Used: unknown dollars of $100.00, 12345 of 5000000 tokens, 3.5 of 1440 minutes" in shown
+    assert "Breaker: open, no_progress: 3 tries in a row brought nothing new" in shown

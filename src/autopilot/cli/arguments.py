@@ -7,6 +7,8 @@ from autopilot.cli import phase_options, receipt_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
+MOST = 10**9
+
 
 class Parser(argparse.ArgumentParser):
     """Reports what it cannot read as an error of ours, and never guesses what an option was meant to be."""
@@ -62,10 +64,11 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
     if verb in {"run", "resume"}:
+        _describe_caps(parser)
         parser.add_argument("--plain", action="store_true")
     if verb in {"run", "resume", "status", "explain", "doctor", "progress"}:
         parser.add_argument("--json", action="store_true")
-    if verb == "stop":
+    if verb in {"stop", "resume"}:
         parser.add_argument("--now", action="store_true")
     if verb == "doctor":
         parser.add_argument("--write-config", action="store_true")
@@ -75,3 +78,21 @@ def parser_of(verb: str) -> Parser:
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser
+
+
+def _describe_caps(parser: Parser) -> None:
+    parser.add_argument("--max-usd", type=amount, metavar="N")
+    parser.add_argument("--max-tokens", type=count, metavar="N")
+    parser.add_argument("--max-hours", type=amount, metavar="N")
+
+
+def amount(word: str) -> float:
+    """Raises `ValueError`, as argparse wants it, for what is no number from 0 up to a thousand million."""
+    value = float(word)
+    if not 0 <= value < MOST:
+        raise ValueError(word)
+    return value
+
+
+def count(word: str) -> int:
+    return int(amount(word.replace("_", "").replace(",", "")))

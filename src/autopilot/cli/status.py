@@ -32,7 +32,8 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
     if status in {"running", "interrupted", "paused"} and meta.get("current_phase") is not None:
         step = meta.get("current_step")
         lines.append(f"Now: phase {_word(meta['current_phase'])}{f', {_word(step)}' if step else ''}")
-    lines += ["", *_rows(phases), "", *_counts(phases)]
+    lines += ["", *_rows(phases), "", *_counts(phases), *_spent(_table(state.get("spending")))]
+    lines += _breaker(_table(state.get("circuit_breaker")))
     if status in {"interrupted", "paused", "failed"}:
         lines.append("To continue: autopilot resume")
     return lines
@@ -81,6 +82,34 @@ def _counts(phases: dict[str, dict[str, object]]) -> list[str]:
         else:
             lines[-1] += f"{': ' if len(lines) == 1 and ':' not in lines[0] else ', '}{count}"
     return lines
+
+
+def _spent(spending: dict[str, object]) -> list[str]:
+    """What is used of each cap; what no agent told is unknown and not nothing."""
+    told = {unit: _table(spending.get(unit)) for unit in ("usd", "tokens", "minutes")}
+    shown = [_part(unit, part.get("used"), part.get("cap")) for unit, part in told.items() if part]
+    return [f"Used: {', '.join(shown)}"] if shown else []
+
+
+def _part(unit: str, used: object, cap: object) -> str:
+    if unit == "usd":
+        return f"{_money(used)} of {_money(cap)}"
+    return f"{_number(used)} of {_number(cap)} {unit}"
+
+
+def _money(value: object) -> str:
+    return f"${value:.2f}" if isinstance(value, int | float) else "unknown dollars"
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value) if isinstance(value, int) else "unknown"
+
+
+def _breaker(breaker: dict[str, object]) -> list[str]:
+    if breaker.get("state") not in {"open", "half_open"}:
+        return []
+    words = f"Breaker: {_word(breaker.get('state')).replace('_', ' ')}"
+    return [clean(f"{words}, {_word(breaker['reason'])}" if breaker.get("reason") else words, _WIDTH)]
 
 
 def _word(value: object, missing: str = "?") -> str:

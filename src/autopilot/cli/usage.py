@@ -52,12 +52,16 @@ options of run:
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases
+  --max-usd N           stop when the run has cost this many dollars;
+  --max-tokens N        tokens; also for resume, which may raise them
+  --max-hours N         hours of work; docs/operating.md has all brakes
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
   --plain               plain lines of progress; also for resume
 
 options of other verbs:
+  resume --now          do not wait until a circuit breaker has cooled down
   stop --now            do not wait for it to tidy up; nothing is lost by it
   status --json         print .autopilot/state.json itself
   demo --keep FOLDER    make the sample project there and leave it

@@ -11,7 +11,8 @@ import msgspec
 from autopilot.cli import console
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
 from autopilot.domain.protocols import Listener
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.request import Resumption, RunEnd, RunRequest
+from autopilot.domain.run_caps import RunCaps
 from autopilot.views.plain import PlainView
 from autopilot.views.text import clean
 
@@ -24,7 +25,7 @@ class App(Protocol):
 
     def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd: ...
 
-    def resume(self, folder: str, listener: Listener, warn: Warn) -> RunEnd: ...
+    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd: ...
 
     def stop(self, folder: str, *, now: bool) -> str: ...
 
@@ -38,8 +39,8 @@ def perform(options: argparse.Namespace, app: App) -> int:
             request = request_of(options, folder=here())
             return _drive(lambda view: app.start(request, view, warn), as_json=options.json)
         case "resume":
-            folder = here()
-            return _drive(lambda view: app.resume(folder, view, warn), as_json=options.json)
+            folder, changes = here(), Resumption(caps=caps_of(options), now=options.now)
+            return _drive(lambda view: app.resume(folder, view, warn, changes), as_json=options.json)
         case "stop":
             console.say(app.stop(here(), now=options.now))
         case "rebuild":
@@ -62,7 +63,12 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         first=options.first,
         last=options.last,
         only=options.only,
+        caps=caps_of(options),
     )
+
+
+def caps_of(options: argparse.Namespace) -> RunCaps:
+    return RunCaps(usd=options.max_usd, tokens=options.max_tokens, hours=options.max_hours)
 
 
 def warn(text: str) -> None:
@@ -88,7 +94,10 @@ def _drive(work: Callable[[PlainView], RunEnd], *, as_json: bool) -> int:
 
 
 def _print_end(end: RunEnd) -> None:
-    console.say(msgspec.json.encode(end).decode())
+    line = msgspec.to_builtins(end)
+    if not end.do:
+        del line["do"]
+    console.say(msgspec.json.encode(line).decode())
 
 
 def demonstrate(keep: str | None, demo: Demo) -> int:

@@ -10,6 +10,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x StorageFailed          exit 2: disk full, read-only, journal damaged
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
+  x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x UsageLimited           exit 22: the agent's usage window is used up
   x RunLocked              exit 75: another run holds the repository
 
@@ -60,6 +61,10 @@ class AgentUnavailable(AutopilotError):
 
 class SandboxUnavailable(AutopilotError):
     exit_code = 4
+
+
+class BreakerOpen(AutopilotError):
+    exit_code = 21
 
 
 class UsageLimited(AutopilotError):

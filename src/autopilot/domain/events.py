@@ -13,6 +13,7 @@ from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
+from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
@@ -122,12 +123,19 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
-    """`retry` names the phases that had failed or were blocked and get one more chance (RSM-03)."""
+    """
+    `retry` names the phases that had failed or were blocked and get one more chance (RSM-03).
+
+    `caps` are those the user gave anew. `anew` is how many steps had been finished when the count of tries began again,
+    None when it goes on.
+    """
 
     pid: int
     spec: Spec
     retry: tuple[str, ...] = ()
     tools: dict[str, str] = {}
+    caps: RunCaps = RunCaps()
+    anew: int | None = None
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):
@@ -166,16 +174,22 @@ class PhaseLanded(Tagged, frozen=True, kw_only=True):
 
 
 class RunStopped(Tagged, frozen=True, kw_only=True):
-    """Stopped before its end and resumable."""
+    """Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on."""
 
     exit_code: int
     reason: str
+    brake: str = ""
+    do: str = ""
 
 
 class RunFinished(Tagged, frozen=True, kw_only=True):
+    """`brake` and `do` as of a run that was stopped: a cap for the whole run ends it."""
+
     status: str
     exit_code: int
     reason: str
+    brake: str = ""
+    do: str = ""
 
 
 class Noted(Tagged, frozen=True, kw_only=True):

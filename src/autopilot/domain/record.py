@@ -23,6 +23,8 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
+from autopilot.domain.run_caps import capped
+from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry
 
@@ -148,6 +150,14 @@ class RunRecord(Value, frozen=True, kw_only=True):
     def spec(self) -> Spec:
         """AMB-23: the specification as it was locked last, at the start or at a resume."""
         return next((resumed.spec for resumed in reversed(tuple(self.of(RunResumed)))), self.start.spec)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits with the caps as they were given last."""
+        limits = self.start.settings.limits
+        for resumed in self.of(RunResumed):
+            limits = capped(limits, resumed.caps)
+        return limits
 
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
         """Every finished pass of the phase."""

@@ -1,5 +1,6 @@
 """What the command line asks of the program, and what it gets back."""
 
+from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
 
@@ -22,12 +23,22 @@ class RunRequest(Value, frozen=True, kw_only=True):
     first: str | None = None
     last: str | None = None
     only: str | None = None
+    caps: RunCaps = RunCaps()
 
     @property
     def wish(self) -> str:
         """The phases asked for, in the words of the command line; empty when none were named."""
         flags = (("--from", self.first), ("--to", self.last), ("--only", self.only))
         return " ".join([self.phases, *(f"{flag} {value}" for flag, value in flags if value is not None)]).strip()
+
+
+class Resumption(Value, frozen=True, kw_only=True):
+    """What is different when a run goes on; None: as it was. `now`: a breaker's cooldown is not waited for."""
+
+    agent: str | None = None
+    sandbox: SandboxChoice | None = None
+    caps: RunCaps = RunCaps()
+    now: bool = False
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):
@@ -37,7 +48,7 @@ class PhaseEnd(Value, frozen=True, kw_only=True):
 
 
 class RunEnd(Value, frozen=True, kw_only=True):
-    """The last line of `run --json`."""
+    """The last line of `run --json`. `do` is what to type to go on, where that is not a plain `autopilot resume`."""
 
     run: str
     exit: int
@@ -45,6 +56,7 @@ class RunEnd(Value, frozen=True, kw_only=True):
     phases: dict[str, PhaseEnd] = {}
     usd: float | None = None
     tokens: int | None = None
+    do: str = ""
 
 
 def report_name(run: str) -> str:

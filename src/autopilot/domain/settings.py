@@ -25,7 +25,11 @@ class Commands(Value, frozen=True, kw_only=True):
 
 
 class Limits(Value, frozen=True, kw_only=True):
-    """Every bound of the pipeline in one place."""
+    """
+    Every bound of the pipeline in one place.
+
+    From `no_progress` on they are brakes: they stop the run and not only a phase.
+    """
 
     agent_seconds: int = 3600
     command_seconds: int = 60
@@ -38,6 +42,18 @@ class Limits(Value, frozen=True, kw_only=True):
     unanswered: int = 2
     steps_per_phase: int = 200
     min_verification_seconds: float = 120
+    no_progress: int = 3
+    same_error: int = 5
+    alternating_errors: int = 6
+    growing_diffs: int = 3
+    retries: int = 10
+    cooldown_seconds: int = 300
+    tokens_per_phase: int = 500_000
+    tokens_per_run: int = 5_000_000
+    usd_per_phase: float = 10.0
+    usd_per_run: float = 100.0
+    minutes_per_phase: float = 120.0
+    minutes_per_run: float = 1440.0
 
 
 class Honesty(Value, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from autopilot.domain.handoff import EXHAUSTED, says_exhausted
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.spending import answers, debit
+from autopilot.engine.brakes import Tripped, over_cap, seconds_left
 from autopilot.engine.hands import Hands
 from autopilot.engine.streams import Streams
 from autopilot.engine.visible import visible, writable
@@ -142,6 +144,7 @@ class StepAgents:
             event = AgentStarted(call=call.id, role=call.role, pid=pid, birth=hands.birth(pid))
             self._streams.append(self._stream, event)
 
+        call = self._within_caps(call)
         began = hands.clock.monotonic()
         reply = hands.agent_for(call.role).call(call, started)
         seconds = round(hands.clock.monotonic() - began, 3)
@@ -154,6 +157,15 @@ class StepAgents:
         )
         self._streams.append(self._stream, event)
         return event
+
+    def _within_caps(self, call: Call) -> Call:
+        """The call with no more time than is left. Raises `Tripped` for one that may cost more than is left."""
+        run, passes, now = self._streams.run(), self._streams.all_passes(), self._hands.clock.now()
+        brake = over_cap(run, passes, now, debit(call.role, call.prompt, answers(passes)))
+        if brake is not None:
+            raise Tripped(brake)
+        left = max(1, int(seconds_left(run, passes, now)))
+        return msgspec.structs.replace(call, seconds=min(call.seconds, left))
 
 
 def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str) -> Call:

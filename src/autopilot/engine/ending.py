@@ -2,24 +2,24 @@
 
 from collections.abc import Iterable
 
-from autopilot.domain.events import AgentAnswered, RunFinished
+from autopilot.domain.events import RunFinished, RunStopped
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.domain.spending import answers, spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.orchestrate import best
 
 
-def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished) -> RunEnd:
-    spent = [e.event.usage for record in passes for e in record.entries if isinstance(e.event, AgentAnswered)]
-    dollars = [usage.cost_usd for usage in spent if usage.cost_usd is not None]
-    tokens = [t for u in spent for t in (u.input_tokens, u.output_tokens) if t is not None]
+def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished | RunStopped) -> RunEnd:
+    told = spent(answers(passes))
     return RunEnd(
         run=run.start.run,
         exit=finished.exit_code,
         reason=finished.reason,
         phases={target: phase_end(run, target) for target in run.start.targets},
-        usd=round(sum(dollars), 6) if dollars else None,
-        tokens=sum(tokens) if tokens else None,
+        usd=told.usd,
+        tokens=told.tokens,
+        do=finished.do,
     )
 
 
@@ -28,7 +28,8 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
     if skipped:
         return PhaseEnd(status="skipped", reason=skipped.reason)
     if not passes:
-        return PhaseEnd(status="not_started")
+        open_pass = run.open_phase
+        return PhaseEnd(status="in_progress" if open_pass and open_pass.phase.id == phase else "not_started")
     outcome = best(run, phase)
     match passes[-1].verdict:
         case Advance(because=because):

@@ -1,5 +1,6 @@
 """The shell around the two decisions: the only code that runs phases and writes the run's stream."""
 
+from collections.abc import Callable
 from typing import assert_never
 
 import msgspec
@@ -13,15 +14,20 @@ from autopilot.domain.events import (
     PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
+    RunEvent,
     RunFinished,
+    RunStopped,
 )
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
+from autopilot.domain.tries import WORKING
+from autopilot.domain.verdict import Retry
+from autopilot.engine.brakes import Brake, Tripped, due_notes, over_cap, tripped
 from autopilot.engine.briefs import brief_for
-from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
@@ -39,27 +45,44 @@ from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
 
 
-def run_all(hands: Hands, streams: Streams) -> RunFinished:
-    """Drive the run to its end, from wherever its journal left off."""
+def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
+    """Drive the run to its end, or to the brake that stops it, from wherever its journal left off."""
     while True:
-        run = streams.run()
-        match next_phase(run):
-            case Spawn() as spawn:
-                write_calibrations(run, hands.diagnostics)
-                brief = brief_for(spawn, run, streams.passes(spawn.phase.id), hands)
-                streams.append_run(PhaseStarted(brief=brief))
-            case Continue(brief=brief):
-                streams.append_run(finish_pass(brief, run, hands, streams))
-            case Skip(phase=phase, reason=reason, blocking=blocking):
-                streams.append_run(PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking))
-            case Land() as landing:
-                streams.append_run(land(landing, run, hands, streams))
-            case End(status=status, exit_code=exit_code, reason=reason):
-                finished = RunFinished(status=status, exit_code=exit_code, reason=reason)
-                streams.append_run(finished)
-                return finished
-            case _ as never:
-                assert_never(never)
+        try:
+            event = next_event(hands, streams)
+        except Tripped as stop:
+            event = stop.brake.event()
+        streams.append_run(event)
+        if isinstance(event, RunFinished | RunStopped):
+            return event
+
+
+def next_event(hands: Hands, streams: Streams) -> RunEvent:
+    """Do what comes next in the run, and say what came of it. Raises `Tripped` when a brake forbids it."""
+    run = streams.run()
+    match next_phase(run):
+        case Spawn() as spawn:
+            heed(tripped, hands, streams)
+            write_calibrations(run, hands.diagnostics)
+            return PhaseStarted(brief=brief_for(spawn, run, streams.passes(spawn.phase.id), hands))
+        case Continue(brief=brief):
+            return finish_pass(brief, run, hands, streams)
+        case Skip(phase=phase, reason=reason, blocking=blocking):
+            return PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking)
+        case Land() as landing:
+            return land(landing, run, hands, streams)
+        case End(status=status, exit_code=exit_code, reason=reason):
+            return RunFinished(status=status, exit_code=exit_code, reason=reason)
+        case _ as never:
+            assert_never(never)
+
+
+def heed(
+    brakes: Callable[[RunRecord, tuple[PhaseRecord, ...], str], Brake | None], hands: Hands, streams: Streams
+) -> None:
+    brake = brakes(streams.run(), streams.all_passes(), hands.clock.now())
+    if brake is not None:
+        raise Tripped(brake)
 
 
 def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord, Finish]:
@@ -70,7 +93,16 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
         move = next_move(record)
         if isinstance(move, Finish):
             return record, move
+        heed(tripped if tries_again(move, record) else over_cap, hands, streams)
         record = perform(move, record, hands, streams)
+        for note in due_notes(streams.run(), streams.all_passes()):
+            streams.append_run(note)
+
+
+def tries_again(move: Run, record: PhaseRecord) -> bool:
+    """Whether the step is a try at the work or something done once more, and not the check of a try."""
+    sent_back = bool(record.finished) and isinstance(record.finished[-1].verdict, Retry)
+    return move.stage.name in WORKING or sent_back
 
 
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:

@@ -35,13 +35,18 @@ class Streams:
     def phase(self, brief: Brief) -> PhaseRecord:
         stream = stream_of(self._run, brief.phase.id, brief.number)
         run = self.run()
-        start = msgspec.structs.replace(run.start, spec=run.spec)
+        settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
+        start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
         return PhaseRecord(start=start, brief=brief, entries=self._load(stream))
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
         briefs = (started.brief for started in self.run().of(PhaseStarted))
         return tuple(self.phase(brief) for brief in briefs if brief.phase.id == phase)
+
+    def all_passes(self) -> tuple[PhaseRecord, ...]:
+        """Every pass of every phase so far, in the order in which they were started."""
+        return tuple(self.phase(started.brief) for started in self.run().of(PhaseStarted))
 
     def _load(self, stream: str) -> tuple[Entry, ...]:
         if stream not in self._entries:

@@ -20,9 +20,10 @@ from autopilot.domain.phase import Phase
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Advance, AskHuman
+from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_log import log_of
 from autopilot.journal.projection_phase import phase_state
-from autopilot.journal.timeline import History, histories, times
+from autopilot.journal.timeline import History, histories, in_order, times
 
 VERSION = "1.0"
 EVENTS_KEPT = 200
@@ -42,7 +43,8 @@ def state_of(
     `events` None keeps the whole log, as the archive does.
     """
     known = histories(run, phases)
-    entries = times(run, (record for history in known.values() for record in history.passes))
+    made = in_order(run, phases)
+    entries = times(run, made)
     by_id = {phase.id: phase for phase in run.start.phases}
     states = {id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) for id_, history in known.items()}
     log = log_of(run, phases)
@@ -52,13 +54,8 @@ def state_of(
         "roadmap_path": run.start.roadmap,
         "last_checkpoint_sha": _checkpoint(run, known),
         "phases": states,
-        "circuit_breaker": {
-            "state": "closed",
-            "consecutive_no_progress": 0,
-            "consecutive_same_error": 0,
-            "last_error": None,
-            "cooldown_until": None,
-        },
+        "circuit_breaker": breaker_state(run, made),
+        "spending": spending(run, made, active_minutes(entries)),
         "event_log": log if events is None else log[-events:],
         "metrics": _metrics(states, entries),
     }

@@ -169,12 +169,18 @@ def _run_resumed(event: RunResumed, _: Cycles) -> tuple[str | None, Told]:
 
 
 def _run_stopped(event: RunStopped, _: Cycles) -> tuple[str | None, Told]:
-    return None, iter([("run_halted", {"reason": event.reason, "exit_code": event.exit_code})])
+    return None, iter([*_opened(event), ("run_halted", {"reason": event.reason, "exit_code": event.exit_code})])
+
+
+def _opened(event: RunStopped | RunFinished) -> Told:
+    if event.brake:
+        yield "circuit_breaker_opened", {"brake": event.brake, "reason": event.reason}
 
 
 def _run_finished(event: RunFinished, _: Cycles) -> tuple[str | None, Told]:
     name = "run_completed" if event.status == "completed" else "run_halted"
-    return None, iter([(name, {"status": event.status, "reason": event.reason, "exit_code": event.exit_code})])
+    details = {"status": event.status, "reason": event.reason, "exit_code": event.exit_code}
+    return None, iter([*_opened(event), (name, details)])
 
 
 _TOLD: Mapping[type, Callable[[Any, Cycles], tuple[str | None, Told]]] = {

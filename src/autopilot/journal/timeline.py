@@ -103,3 +103,10 @@ def times(run: RunRecord, passes: Iterable[PhaseRecord]) -> list[Entry]:
     """Every entry of the run and of its passes, by time."""
     entries = [*run.entries, *(entry for record in passes for entry in record.entries)]
     return sorted(entries, key=lambda entry: entry.at)
+
+
+def in_order(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> tuple[PhaseRecord, ...]:
+    """The passes of all phases as they were started."""
+    held = {(id_, record.brief.number): record for id_, passes in phases.items() for record in passes}
+    begun = ((started.brief.phase.id, started.brief.number) for started in run.of(PhaseStarted))
+    return tuple(held[key] for key in dict.fromkeys(begun) if key in held)

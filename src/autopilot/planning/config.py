@@ -32,6 +32,19 @@ _LIMITS = {
     ("limits", "replans"): "replans",
     ("limits", "remediation_cycles"): "remediation_cycles",
     ("limits", "min_verification_seconds"): "min_verification_seconds",
+    ("limits", "unanswered"): "unanswered",
+    ("limits", "no_progress"): "no_progress",
+    ("limits", "same_error"): "same_error",
+    ("limits", "alternating_errors"): "alternating_errors",
+    ("limits", "growing_diffs"): "growing_diffs",
+    ("limits", "retries"): "retries",
+    ("limits", "cooldown_seconds"): "cooldown_seconds",
+    ("limits", "tokens_per_phase"): "tokens_per_phase",
+    ("limits", "tokens_per_run"): "tokens_per_run",
+    ("limits", "usd_per_phase"): "usd_per_phase",
+    ("limits", "usd_per_run"): "usd_per_run",
+    ("limits", "minutes_per_phase"): "minutes_per_phase",
+    ("limits", "minutes_per_run"): "minutes_per_run",
 }
 
 

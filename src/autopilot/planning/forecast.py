@@ -107,7 +107,7 @@ def _phase(
         task_types=plans.counts(plan),
         tokens=tokens,
         usd=estimate.priced(tokens, per_million),
-        warning=estimate.cap_warning(phase.id, tokens),
+        warning=estimate.cap_warning(phase.id, tokens, first.settings.limits.tokens_per_phase),
     )
 
 

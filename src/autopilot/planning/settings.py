@@ -1,6 +1,11 @@
 """A run's settings: what was asked on the command line, over what the project configures."""
 
+from collections.abc import Mapping
+
+import msgspec
+
 from autopilot.domain.request import RunRequest
+from autopilot.domain.run_caps import MINUTES, RunCaps, capped
 from autopilot.domain.settings import Limits, Settings
 from autopilot.planning import detect, visual
 from autopilot.planning.whole import Project
@@ -10,9 +15,6 @@ LENIENT, STRICT = 7.0, 9.0
 
 def settings_of(request: RunRequest, project: Project) -> Settings:
     config = project.config
-    known = {
-        name: type(getattr(Limits(), name))(value) for name, value in config.limits.items() if hasattr(Limits(), name)
-    }
     return Settings(
         agent=request.agent,
         reviewer=request.reviewer,
@@ -21,7 +23,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         pass_threshold=LENIENT if request.lenient else STRICT,
         research=config.research,
         commands=project.commands,
-        limits=Limits(**known),
+        limits=limits_of(config.limits, request.caps),
         sandbox=request.sandbox or "auto",
         honesty=config.honesty,
         visual=visual.chosen(config.visual, asked=request.visual),
@@ -29,3 +31,12 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         dependencies=detect.dependencies(config, project.detected),
         setup=config.setup,
     )
+
+
+def limits_of(configured: Mapping[str, float], caps: RunCaps) -> Limits:
+    """Where the config sets a cap for the run and none for a phase, the phase's share goes by it."""
+    usual = Limits()
+    known = {name: type(getattr(usual, name))(value) for name, value in configured.items() if hasattr(usual, name)}
+    hours = known["minutes_per_run"] / MINUTES if "minutes_per_run" in known else None
+    limits = capped(usual, RunCaps(usd=known.get("usd_per_run"), tokens=known.get("tokens_per_run"), hours=hours))
+    return capped(msgspec.structs.replace(limits, **known), caps)

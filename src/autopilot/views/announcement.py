@@ -62,7 +62,7 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
     left = _remaining(end, start)
     if stopped:
         yield f"Stopped: {clean(end.reason)}"
-        yield "To continue: autopilot resume"
+        yield f"To continue: {end.do or 'autopilot resume'}"
     elif exhausted(end):
         yield from restart_lines(end)
     elif failed:

@@ -7,9 +7,10 @@ from autopilot.cli.main import verb_of
 from autopilot.cli.phase_options import PHASE_VERBS
 from autopilot.cli.receipt_options import RECEIPT_VERBS
 from autopilot.cli.usage import HELP, VERBS
-from autopilot.cli.verbs import request_of
+from autopilot.cli.verbs import caps_of, request_of
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import RunRequest
+from autopilot.domain.run_caps import RunCaps
 
 
 def asked(*words: str) -> RunRequest:
@@ -77,3 +78,16 @@ def test_the_help_text_names_every_verb_and_flag_and_no_other() -> None:
 
 def test_the_help_text_fits_a_terminal() -> None:
     assert max(map(len, HELP.splitlines())) <= 80
+
+
+def test_caps_are_taken_by_run_and_by_resume() -> None:
+    words = ["--max-usd", "2.5", "--max-tokens", "1_000_000", "--max-hours", "0.5"]
+
+    assert request_of(parse("run", ["3", *words]), "/p").caps == RunCaps(usd=2.5, tokens=1_000_000, hours=0.5)
+    assert caps_of(parse("resume", [*words, "--now"])) == RunCaps(usd=2.5, tokens=1_000_000, hours=0.5)
+
+
+@pytest.mark.parametrize("word", ["-1", "nan", "inf", "many", "1e12"])
+def test_a_cap_that_is_no_amount_is_refused(word: str) -> None:
+    with pytest.raises(UsageInvalid):
+        parse("run", ["3", f"--max-usd={word}"])

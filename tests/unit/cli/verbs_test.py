@@ -11,7 +11,7 @@ from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
 from autopilot.domain.protocols import Listener
-from autopilot.domain.request import PhaseEnd, RunEnd, RunRequest
+from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
 
 END = RunEnd(
     run="run-1", exit=10, reason="failed: 2", usd=0.5, phases={"2": PhaseEnd(status="failed", score=6.5, reason="no")}
@@ -37,8 +37,8 @@ class PlayedApp:
         self.asked.append(request)
         return self._play(listener, warn)
 
-    def resume(self, folder: str, listener: Listener, warn: Warn) -> RunEnd:
-        self.asked.append(folder)
+    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
+        self.asked.append((folder, changes))
         return self._play(listener, warn)
 
     def stop(self, folder: str, *, now: bool) -> str:

@@ -1,0 +1,73 @@
+"""What agents' calls cost, as far as they say, and what the next one may cost at worst. Unknown is never zero. Pure."""
+
+from collections.abc import Iterable
+
+from autopilot.domain.budgets import budget_of
+from autopilot.domain.events import AgentAnswered
+from autopilot.domain.evidence import Usage
+from autopilot.domain.record import PhaseRecord
+from autopilot.domain.value import Value
+
+LETTERS_A_TOKEN = 4
+TOKENS_A_LINE = 12
+
+
+class Spent(Value, frozen=True, kw_only=True):
+    """`tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not."""
+
+    calls: int = 0
+    tokens: int | None = None
+    usd: float | None = None
+    untold_tokens: int = 0
+    untold_usd: int = 0
+
+
+def answers(passes: Iterable[PhaseRecord]) -> tuple[AgentAnswered, ...]:
+    return tuple(e.event for record in passes for e in record.entries if isinstance(e.event, AgentAnswered))
+
+
+def spent(calls: Iterable[AgentAnswered]) -> Spent:
+    """A call that was made twice was paid twice."""
+    usages = [call.usage for call in calls]
+    tokens = [told for usage in usages if (told := tokens_of(usage)) is not None]
+    dollars = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    return Spent(
+        calls=len(usages),
+        tokens=sum(tokens) if tokens else None,
+        usd=round(sum(dollars), 6) if dollars else None,
+        untold_tokens=len(usages) - len(tokens),
+        untold_usd=len(usages) - len(dollars),
+    )
+
+
+def tokens_of(usage: Usage) -> int | None:
+    told = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
+    return sum(told) if told else None
+
+
+class Debit(Value, frozen=True, kw_only=True):
+    """What a call is reckoned to cost before it is made."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+
+def debit(role: str, prompt: str, made: Iterable[AgentAnswered]) -> Debit:
+    """
+    The worst case: the prompt and as much as the role may answer, or what such a call has cost in this run, if more.
+
+    A role that was asked before may cost as much as its dearest call, another one as much as calls do on average.
+    Dollars that nobody told are unknown, and nothing is set aside for them.
+    """
+    calls = tuple(made)
+    own = [call.usage for call in calls if call.role == role]
+    known = own or [call.usage for call in calls]
+    reckon = max if own else _mean
+    tokens = reckon([told for usage in known if (told := tokens_of(usage)) is not None] or [0])
+    usd = reckon([usage.cost_usd for usage in known if usage.cost_usd is not None] or [0.0])
+    least = -(-len(prompt) // LETTERS_A_TOKEN) + budget_of(role).response * TOKENS_A_LINE
+    return Debit(tokens=max(least, int(tokens)), usd=usd)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
