@@ -56,7 +56,11 @@ class Honesty(Value, frozen=True, kw_only=True):
 
 
 class Settings(Value, frozen=True, kw_only=True):
-    """`agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures."""
+    """
+    `agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures.
+
+    The last three are what follows the last phase; a run of a version that did not know them goes on without.
+    """
 
     agent: str
     reviewer: str | None = None
@@ -74,3 +78,6 @@ class Settings(Value, frozen=True, kw_only=True):
     visual: VisualTesting | None = None
     agent_env: tuple[str, ...] = ()
     sign_receipts: bool = False
+    integration_check: bool = False
+    self_audit: bool = False
+    version_bump: bool = False

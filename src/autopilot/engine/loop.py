@@ -4,8 +4,10 @@ from typing import assert_never
 
 import msgspec
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     Brief,
+    CompletionStarted,
     LandingStarted,
     Noted,
     PhaseFinished,
@@ -21,9 +23,10 @@ from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
 from autopilot.engine.briefs import brief_for
+from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -54,6 +57,12 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
                 streams.append_run(PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking))
             case Land() as landing:
                 streams.append_run(land(landing, run, hands, streams))
+            case Complete(base=base, brief=begun):
+                streams.append_run(
+                    complete(begun, hands, streams)
+                    if begun
+                    else CompletionStarted(brief=completion_brief(run, streams, base))
+                )
             case End(status=status, exit_code=exit_code, reason=reason):
                 finished = RunFinished(status=status, exit_code=exit_code, reason=reason)
                 streams.append_run(finished)
@@ -129,6 +138,13 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     last = run.entries[-1].event
     if not isinstance(last, LandingStarted):
         streams.append_run(LandingStarted(phase=move.phase, commit=move.commit))
+    commit = move.commit if move.phase == COMPLETION else with_papers(move, run, hands, streams)
+    landing = hands.workspace.land(commit)
+    return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)
+
+
+def with_papers(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> str:
+    """The phase's commit, and where planning files are tracked another one with them."""
     step = f"{run.start.run}/{move.phase}/land"
     message = (
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
@@ -139,6 +155,4 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     receipt = receipt_files(run, passes, hands)
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
-    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)
-    landing = hands.workspace.land(commit)
-    return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)
+    return sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)

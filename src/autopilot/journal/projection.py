@@ -19,6 +19,7 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Advance, AskHuman
+from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import log_of
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, times
@@ -60,6 +61,7 @@ def state_of(
         },
         "event_log": log if events is None else log[-events:],
         "metrics": _metrics(states, entries),
+        **completion_state(run),
     }
 
 

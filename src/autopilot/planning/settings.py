@@ -26,4 +26,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         honesty=config.honesty,
         visual=visual.chosen(config.visual, asked=request.visual),
         sign_receipts=config.sign_receipts,
+        integration_check=config.integration_check,
+        self_audit=config.self_audit,
+        version_bump=project.versioned if config.version_bump is None else config.version_bump,
     )
