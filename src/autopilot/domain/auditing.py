@@ -199,8 +199,13 @@ def audit_summary(record: PhaseRecord) -> SelfAudit:
 
 
 def _fixed(gap: Gap, record: PhaseRecord) -> FixedGap:
-    commits = (s.commit for s in mended(record) if isinstance(s.result, Mended) and _about(s.result, gap))
-    return FixedGap(requirement_id=gap.requirement_id, phase_id=gap.phase_id, fix_commits=tuple(commits))
+    own = fix_commits(record, gap)
+    return FixedGap(requirement_id=gap.requirement_id, phase_id=gap.phase_id, fix_commits=own)
+
+
+def fix_commits(record: PhaseRecord, gap: Gap) -> tuple[str, ...]:
+    """What joined the line for the gap."""
+    return tuple(s.commit for s in mended(record) if isinstance(s.result, Mended) and _about(s.result, gap))
 
 
 def _about(result: Mended, gap: Gap) -> bool:

@@ -1,5 +1,6 @@
 """What the command line asks of the program, and what it gets back."""
 
+from autopilot.domain.completion import Integration
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
 
@@ -37,7 +38,11 @@ class PhaseEnd(Value, frozen=True, kw_only=True):
 
 
 class RunEnd(Value, frozen=True, kw_only=True):
-    """The last line of `run --json`."""
+    """
+    The last line of `run --json`.
+
+    `integration` and `gaps` are what the end of a complete roadmap showed, `notes` what is said about it all.
+    """
 
     run: str
     exit: int
@@ -45,6 +50,10 @@ class RunEnd(Value, frozen=True, kw_only=True):
     phases: dict[str, PhaseEnd] = {}
     usd: float | None = None
     tokens: int | None = None
+    integration: Integration = "not_run"
+    gaps: tuple[str, ...] = ()
+    version: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def report_name(run: str) -> str:

@@ -12,6 +12,8 @@ from autopilot.engine.orchestrate import best
 def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished) -> RunEnd:
     spent = [e.event.usage for record in passes for e in record.entries if isinstance(e.event, AgentAnswered)]
     dollars = [usage.cost_usd for usage in spent if usage.cost_usd is not None]
+    done = run.completion
+    audit = done.self_audit if done else None
     tokens = [t for u in spent for t in (u.input_tokens, u.output_tokens) if t is not None]
     return RunEnd(
         run=run.start.run,
@@ -20,6 +22,9 @@ def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished
         phases={target: phase_end(run, target) for target in run.start.targets},
         usd=round(sum(dollars), 6) if dollars else None,
         tokens=sum(tokens) if tokens else None,
+        integration=done.integration if done else "not_run",
+        gaps=tuple(gap.requirement_id for gap in audit.remaining_gap_details) if audit else (),
+        version=done.version if done else "",
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.auditing import mended
+from autopilot.domain.auditing import fix_commits
 from autopilot.domain.completion import Gap
 from autopilot.domain.events import CompletionFinished, StepFinished, StepStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -59,8 +59,7 @@ def _gap(gap: Gap) -> dict[str, Any]:
 
 
 def _fixed(gap: Gap, before: PhaseRecord) -> dict[str, Any]:
-    tries = (s for s in mended(before) if isinstance(s.result, Mended))
-    own = [s.commit for s in tries if isinstance(s.result, Mended) and s.result.gap.requirement_id == gap.requirement_id]
+    own = fix_commits(before, gap)
     return {
         "requirement_id": gap.requirement_id,
         "phase_id": gap.phase_id,

@@ -1,4 +1,4 @@
-"""The report of a run's end (RPT-01): its phases, integration, audit, version, numbers, and the account of what happened."""
+"""The report of a run's end (RPT-01): phases, integration, audit, version, numbers, and what happened in the run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,9 +132,8 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     average = metrics["avg_alignment_score"]
     yield "## Statistics"
     yield ""
-    yield f"- Phases: {metrics['phases_succeeded']} of {metrics['phases_attempted']} succeeded, " + (
-        f"{metrics['phases_failed']} failed, {metrics['phases_human_deferred']} wait for a person"
-    )
+    done = f"{metrics['phases_succeeded']} of {metrics['phases_attempted']} succeeded"
+    yield f"- Phases: {done}, {metrics['phases_failed']} failed, {metrics['phases_human_deferred']} wait for a person"
     yield f"- Success rate: {metrics['success_rate'] * 100:g}%"
     yield f"- Average alignment: {'-' if average is None else f'{average:.1f}/10'}"
     yield f"- Duration: {metrics['total_duration_minutes']:g}m"
@@ -160,6 +159,6 @@ def _next(ended: Ended) -> Iterator[str]:
 def _account(text: str) -> Iterator[str]:
     yield "## Account"
     yield ""
-    yield "```text"
+    yield "````text"
     yield text.rstrip("\n")
-    yield "```"
+    yield "````"
