@@ -272,7 +272,7 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished) -> RunEnd:
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
         write_atomic(home / f"handoff-{moment}.md", redact(handover(end)).encode())
-    return msgspec.structs.replace(end, notes=notes(runs))
+    return msgspec.structs.replace(end, ending=msgspec.structs.replace(end.closing, notes=notes(runs)))
 
 
 def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:

@@ -124,7 +124,7 @@ def test_a_failed_integration_check_is_recorded_and_the_audit_runs_all_the_same(
     project = project_of(place, {key: value for key, value in answer.items() if value is not None}, phases=("1", "2"))
     end = project.run()
 
-    assert (end.exit, end.integration) == (12, "fail")
+    assert (end.exit, end.closing.integration) == (12, "fail")
     assert project.of(RunFinished)[-1].status == "completed"
     assert "audit/1" in ending_calls(project)
     assert "integration: fail" in report_of(project)
@@ -136,7 +136,7 @@ def test_no_opinion_outweighs_a_criterion_that_a_later_phase_broke(place: Path) 
     project = project_of(place, harm, phases=("1", "2"))
     end = project.run()
 
-    assert (end.exit, end.integration) == (12, "fail")
+    assert (end.exit, end.closing.integration) == (12, "fail")
     assert "grep -q done letter1.txt" in done(project).because
 
 
@@ -189,7 +189,7 @@ def test_a_fix_that_does_not_hold_is_set_aside_and_the_gap_remains(place: Path, 
     project = project_of(place, audited(GAP), CLOSED, SIGNED | harm)
     end = project.run()
 
-    assert (end.exit, end.gaps) == (12, ("SIGN-01",))
+    assert (end.exit, end.closing.gaps) == (12, ("SIGN-01",))
     assert tries(project) == [("fix", Stop), ("fix", Stop)]
     assert project.reads("letter1.txt") == "done\n"
     assert not any(line.startswith("fix(audit)") for line in project.log())
@@ -222,7 +222,7 @@ def test_audt_10_after_two_re_audits_what_is_left_is_reported(place: Path) -> No
     project = project_of(place, *(audited(GAP, attempt=n) for n in (1, 2, 3)), SIGNED, again)
     end = project.run()
 
-    assert (end.exit, end.gaps) == (12, ("SIGN-01",))
+    assert (end.exit, end.closing.gaps) == (12, ("SIGN-01",))
     assert ending_calls(project) == ["audit/1", "gap_fix/1", "audit/2", "gap_fix/2", "audit/3"]
     summary = done(project).self_audit
     assert summary is not None
@@ -234,7 +234,7 @@ def test_audt_02_a_requirement_nobody_looked_at_is_asked_for_once_more_and_then_
     project = project_of(place, audited())
     end = project.run()
 
-    assert (end.exit, end.gaps) == (12, ("SIGN-01",))
+    assert (end.exit, end.closing.gaps) == (12, ("SIGN-01",))
     assert ending_calls(project) == ["audit/1", "audit/1.2"]
 
 
@@ -250,7 +250,7 @@ def test_vers_01_a_whole_phase_gives_a_minor_version_in_a_commit_of_its_own(plac
     versioned(project, **{"CHANGELOG.md": "# Changelog\n\n## 1.4.2 (2026-01-01)\n\n### Features\n\n- **Old:** thing\n"})
     end = project.run("1")
 
-    assert (end.exit, end.version) == (0, "1.5.0")
+    assert (end.exit, end.closing.version) == (0, "1.5.0")
     assert project.log()[0] == "chore: bump to v1.5.0 after phase 1"
     assert project.reads("VERSION") == "1.5.0\n"
     assert project.reads("package.json") == PACKAGE.replace('"1.4.2"', '"1.5.0"')
@@ -342,8 +342,8 @@ def test_numbers_of_three_runs_become_a_trend(place: Path) -> None:
     project = project_of(place, phases=("1", "2", "3"))
     first, *others = [project.run(phase) for phase in ("1", "2", "3")]
 
-    assert first.notes == ("First run recorded. Trend analysis available after 2+ runs.",)
-    assert [end.notes for end in others] == [(), ()]
+    assert first.closing.notes == ("First run recorded. Trend analysis available after 2+ runs.",)
+    assert [end.closing.notes for end in others] == [(), ()]
     runs = json.loads((project.root / ".autopilot/archive/metrics.json").read_text(encoding="utf-8"))
     assert [run["phases_attempted"] for run in runs] == [1, 1, 1]
     assert "| 3 runs | min | max | avg |" in report_of(project)

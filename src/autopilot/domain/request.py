@@ -1,5 +1,7 @@
 """What the command line asks of the program, and what it gets back."""
 
+from msgspec import UNSET, UnsetType
+
 from autopilot.domain.completion import Integration
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
@@ -37,12 +39,17 @@ class PhaseEnd(Value, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class RunEnd(Value, frozen=True, kw_only=True):
-    """
-    The last line of `run --json`.
+class Ending(Value, frozen=True, kw_only=True):
+    """What followed the last phase: AMB-24, the requirements with a gap, the new version, and notes on it all."""
 
-    `integration` and `gaps` are what the end of a complete roadmap showed, `notes` what is said about it all.
-    """
+    integration: Integration = "not_run"
+    gaps: tuple[str, ...] = ()
+    version: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class RunEnd(Value, frozen=True, kw_only=True):
+    """The last line of `run --json`. A run that did not come to an end has no `ending`."""
 
     run: str
     exit: int
@@ -50,10 +57,11 @@ class RunEnd(Value, frozen=True, kw_only=True):
     phases: dict[str, PhaseEnd] = {}
     usd: float | None = None
     tokens: int | None = None
-    integration: Integration = "not_run"
-    gaps: tuple[str, ...] = ()
-    version: str = ""
-    notes: tuple[str, ...] = ()
+    ending: Ending | UnsetType = UNSET
+
+    @property
+    def closing(self) -> Ending:
+        return Ending() if isinstance(self.ending, UnsetType) else self.ending
 
 
 def report_name(run: str) -> str:

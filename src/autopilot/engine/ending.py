@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from autopilot.domain.events import AgentAnswered, RunFinished
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.orchestrate import best
 
@@ -22,9 +22,11 @@ def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished
         phases={target: phase_end(run, target) for target in run.start.targets},
         usd=round(sum(dollars), 6) if dollars else None,
         tokens=sum(tokens) if tokens else None,
-        integration=done.integration if done else "not_run",
-        gaps=tuple(gap.requirement_id for gap in audit.remaining_gap_details) if audit else (),
-        version=done.version if done else "",
+        ending=Ending(
+            integration=done.integration if done else "not_run",
+            gaps=tuple(gap.requirement_id for gap in audit.remaining_gap_details) if audit else (),
+            version=done.version if done else "",
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
-from autopilot.domain.request import PhaseEnd, RunEnd, report_name
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
 from autopilot.views.duration import in_words, seconds_between
 from autopilot.views.handover import exhausted, restart_lines
 from autopilot.views.narration import Narrator
@@ -27,7 +27,7 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     yield ""
     yield from _figures(end, narrator)
     yield from _troubles(end, narrator)
-    yield from (clean(note, 400) for note in end.notes)
+    yield from (clean(note, 400) for note in end.closing.notes)
     yield ""
     yield from _what_next(end, narrator.start, stopped=stopped)
 
@@ -47,14 +47,18 @@ def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     tokens = [f"{end.tokens} tokens"] if end.tokens is not None else []
     if cost or tokens:
         yield f"Cost: {', '.join(cost + tokens)}"
-    if end.integration != "not_run":
-        yield f"integration: {end.integration}"
-    if end.gaps:
-        yield f"Self-audit gaps remaining: {' '.join(clean(gap, 40) for gap in end.gaps)}"
-    if end.version:
-        yield f"Version: {clean(end.version, 40)}"
+    yield from _ending(end.closing)
     if end.run and end.exit not in _INTERRUPTED_CODES:
         yield f"Report: .autopilot/{report_name(end.run)}"
+
+
+def _ending(ending: Ending) -> Iterator[str]:
+    if ending.integration != "not_run":
+        yield f"integration: {ending.integration}"
+    if ending.gaps:
+        yield f"Self-audit gaps remaining: {' '.join(clean(gap, 40) for gap in ending.gaps)}"
+    if ending.version:
+        yield f"Version: {clean(ending.version, 40)}"
 
 
 def _troubles(end: RunEnd, narrator: Narrator) -> Iterator[str]:
