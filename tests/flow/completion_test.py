@@ -60,7 +60,7 @@ def ending_calls(project: Drive) -> list[str]:
 
 
 def report_of(project: Drive) -> str:
-    return sorted((project.root / ".autopilot").glob("completion-*.md"))[-1].read_text(encoding="utf-8")
+    return max((project.root / ".autopilot").glob("completion-*.md")).read_text(encoding="utf-8")
 
 
 def events_of(project: Drive) -> list[tuple[str, dict[str, Any]]]:
