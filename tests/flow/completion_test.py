@@ -348,3 +348,12 @@ def test_numbers_of_three_runs_become_a_trend(place: Path) -> None:
     assert [run["phases_attempted"] for run in runs] == [1, 1, 1]
     assert "| 3 runs | min | max | avg |" in report_of(project)
     assert report_of(project).count("```mermaid") == 3
+
+
+def test_an_auditor_that_gives_no_answer_leaves_every_requirement_open(place: Path) -> None:
+    project = project_of(place, {"role": "audit", "phase": "completion", "attempt": 1, "text": "all is well"},
+                         {"role": "audit", "phase": "completion", "attempt": 2, "outcome": "timeout"})  # fmt: skip
+    end = project.run()
+
+    assert (end.exit, end.closing.gaps) == (12, ("SIGN-01",))
+    assert "The auditor gave no usable answer" in report_of(project)
