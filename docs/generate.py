@@ -33,6 +33,7 @@ RESULTS = (
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
     (11, "a phase waits for a person"),
+    (12, "every target phase passed, but integration or self-audit gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
     (21, "a circuit breaker stopped the run"),
 )

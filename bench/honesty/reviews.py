@@ -8,6 +8,7 @@ from typing import Any
 from honesty.scene import Scene
 
 _CRITERION = re.compile(r"^- (?P<what>.+?) -- verified by: `(?P<command>[^`]+)`", re.MULTILINE)
+_REQUIREMENT = re.compile(r"^- (\S+) \(phase \S+\): ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,18 @@ def usual(scene: Scene, *, honest: bool) -> dict[str, Any]:
         case role if role in REVIEWS:
             return REVIEWS[role](seen)
         case _:
-            return {}
+            return at_the_end(scene)
+
+
+def at_the_end(scene: Scene) -> dict[str, Any]:
+    """What is asked behind the last phase: the phases hold together, every requirement in the prompt is met."""
+    if scene.role == "integration":
+        return {"pass": True, "evidence": ["every phase's criteria hold on the finished tree"]}
+    if scene.role != "audit":
+        return {}
+    found = _REQUIREMENT.findall(scene.prompt)
+    rows = [{"requirement_id": name, "status": "pass", "file_line_evidence": "README.md:1"} for name in found]
+    return {"audit_results": [{"phase_id": "1", "requirements_checked": rows}]}
 
 
 def looked(scene: Scene, *, honest: bool) -> list[Seen]:

@@ -13,6 +13,7 @@ from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
 from autopilot.agents.environment import passing_on
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -26,6 +27,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
+from autopilot.domain.record import PhaseRecord
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -43,6 +45,7 @@ from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import birth_of, boot_id
+from autopilot.journal.metrics import MetricsFile, metrics_of
 from autopilot.journal.projection import state_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
@@ -55,8 +58,11 @@ from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
+from autopilot.views.announcement import remaining
+from autopilot.views.completion_report import Ended, report
 from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
+from autopilot.views.trends import notes
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.signing import GitSigner
@@ -267,21 +273,39 @@ class Driver:
 
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:
-    """Write the account of a finished run and archive its state. May be done again after a crash."""
-    run = streams.run()
-    passes = {target: streams.passes(target) for target in run.start.targets}
+    """Write the account of a finished run and archive its state (COMP-05). May be done again after a crash."""
+    run, passes = streams.run(), known_passes(streams)
     if isinstance(finished, RunStopped):
         return run_end(run, streams.all_passes(), finished)
-    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for ps in passes.values() for p in ps}
-    write_atomic(home / report_name(run.start.run), redact(harmless(account(run.entries, told))).encode())
+    records = [record for found in passes.values() for record in found]
+    state = state_of(run, passes, events=None)
+    end = run_end(run, records, finished)
+    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
+    ended = Ended(
+        run=run,
+        finished=finished,
+        metrics=metrics_of(state),
+        account=account(run.entries, told),
+        left=tuple(remaining(end, run.start)),
+    )
+    paper = home / report_name(run.start.run)
+    write_atomic(paper, redact(harmless(report(ended))).encode())
+    runs = MetricsFile(home).record(ended.metrics)
+    write_atomic(paper, redact(harmless(report(ended, runs))).encode())
     if finished.status == "completed":
-        StateFile(home).archive(run.start.run, state_of(run, passes, events=None))
-    end = run_end(run, [record for records in passes.values() for record in records], finished)
+        StateFile(home).archive(run.start.run, state)
     if exhausted(end):
         # Named for the moment the run ended, so that doing this again writes the same file.
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
         write_atomic(home / f"handoff-{moment}.md", redact(harmless(handover(end))).encode())
-    return end
+    return msgspec.structs.replace(end, ending=msgspec.structs.replace(end.closing, notes=notes(runs)))
+
+
+def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
+    """Every target's passes, and behind them the run's own end, if it has come to that."""
+    found = {target: streams.passes(target) for target in streams.run().start.targets}
+    ending = streams.completion()
+    return found | ({COMPLETION: (ending,)} if ending else {})
 
 
 def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
@@ -294,5 +318,4 @@ def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
 
 
 def write_state(file: StateFile, streams: Streams) -> None:
-    run = streams.run()
-    file.write(state_of(run, {target: streams.passes(target) for target in run.start.targets}))
+    file.write(state_of(streams.run(), known_passes(streams)))

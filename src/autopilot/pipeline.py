@@ -2,7 +2,7 @@
 The order of work: each step, the gate behind it, and the artifacts its results become.
 
 The first nine headings run in this order. `fix` and `debug` are detours: a gate sends work there and their own gates
-send it back. To change what Autopilot does, start here.
+send it back. `ENDING` are the steps behind a run's last phase. To change what Autopilot does, start here.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,11 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Step
 from autopilot.domain.record import PhaseRecord
 from autopilot.gates import (
+    after_audit,
     after_debug,
     after_divergence,
+    after_gap_fix,
+    after_integration,
     after_judge,
     after_mini_verify,
     after_phase,
@@ -26,16 +29,20 @@ from autopilot.gates import (
     after_task,
     after_triage,
     after_verify,
+    after_version,
     unanswered,
 )
 from autopilot.gates.rules import Gate
 from autopilot.steps import (
+    audit,
     contamination,
     debug,
     execute,
     execution_log,
     fix,
+    gap_fix,
     handoff,
+    integration,
     judge,
     judge_divergence,
     mini_verify,
@@ -47,6 +54,7 @@ from autopilot.steps import (
     research,
     triage,
     verify,
+    version,
 )
 
 Artifacts = Callable[[PhaseRecord], dict[str, str]]
@@ -81,12 +89,18 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("debug",            debug.run,            after_debug.GATE,      phase_summary.artifacts),
 )  # fmt: skip
 LAST = "rate"
+ENDING: tuple[Stage, ...] = (
+    Stage("integration",      integration.run,      after_integration.GATE),
+    Stage("audit",            audit.run,            after_audit.GATE),
+    Stage("gap_fix",          gap_fix.run,          after_gap_fix.GATE),
+    Stage("version",          version.run,          after_version.GATE),
+)  # fmt: skip
 UNANSWERED = unanswered.GATE
 PHASE_GATE = after_phase.GATE
 
 
 def stage_named(name: str) -> Stage:
-    return next(stage for stage in PIPELINE if stage.name == name)
+    return next(stage for stage in (*PIPELINE, *ENDING) if stage.name == name)
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

@@ -677,6 +677,14 @@ def test_artifacts_are_written_home_but_not_over_the_users_changes(bench: Bench)
     assert (bench.root / ".planning/phases/01-x/PLAN.md").read_text() == "edited\n"
 
 
+def test_texts_are_committed_on_top_of_the_work_and_found_again_by_their_step(bench: Bench) -> None:
+    made = bench.workspace.commit_files(bench.base, {"VERSION": "1.1.0\n"}, message("bump"))
+
+    assert bench.workspace.read(made.commit, "VERSION") == "1.1.0\n"
+    assert [file.path for file in made.files] == ["VERSION"]
+    assert bench.workspace.sealed(bench.base, "bump") == made
+
+
 def test_tracked_planning_files_are_committed_on_top_of_the_work(tmp_path: Path) -> None:
     bench = make_bench(tmp_path, TRACKED)
     bench.workspace.snapshot_planning()

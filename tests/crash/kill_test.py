@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from autopilot import app
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, PhaseStarted, StepFinished, stream_of
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -100,6 +101,9 @@ def records(letters: Letters) -> list[PhaseRecord]:
         for started in record.of(PhaseStarted):
             stream = stream_of(run, started.brief.phase.id, started.brief.number)
             found.append(PhaseRecord(start=record.start, brief=started.brief, entries=journal.load(stream)))
+        if record.completing:
+            entries = journal.load(stream_of(run, COMPLETION, 0))
+            found.append(PhaseRecord(start=record.start, brief=record.completing, entries=entries))
     return found
 
 

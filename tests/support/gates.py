@@ -3,11 +3,11 @@
 from typing import Any
 
 from autopilot.gates.rules import Gate
-from autopilot.pipeline import PHASE_GATE, PIPELINE, UNANSWERED
+from autopilot.pipeline import ENDING, PHASE_GATE, PIPELINE, UNANSWERED
 
 AnyGate = Gate[Any, Any, Any, Any]
 
 
 def all_gates() -> dict[str, AnyGate]:
-    gates: list[AnyGate] = [*(stage.gate for stage in PIPELINE), UNANSWERED, PHASE_GATE]
+    gates: list[AnyGate] = [*(stage.gate for stage in (*PIPELINE, *ENDING)), UNANSWERED, PHASE_GATE]
     return {gate.name: gate for gate in gates}

@@ -79,6 +79,8 @@ class Letters:
                     by_key.get((step, phase, None)) or by_key[step, None, None], phase
                 )
             files[f"answers/{phase}-execute-1.sh"] = _fragment(by_key["execute", phase, f"0{phase}-01"], phase)
+        for step in ("integration", "audit"):
+            files[f"answers/completion-{step}-1.sh"] = _fragment(by_key[step, None, None], "1")
         files["answers/2-execute-2.sh"] = _fragment(by_key["execute", "2", "02-02"], "2")
         files["answers/2-mini_verify-2.sh"] = files["answers/2-mini_verify-1.sh"]
         return files

@@ -99,7 +99,25 @@ def reviews(score: float = 9.4) -> list[dict[str, Any]]:
         },
         {"role": "judge_divergence", "result": {"recommendation": "proceed", "agreements": ["the letter is there"]}},
         rate_answer(score),
+        {"role": "integration", "result": {"pass": True, "evidence": ["letter1.txt:1 -- done"]}},
+        *audit_answers(),
     ]
+
+
+def audit_answers() -> list[dict[str, Any]]:
+    """An audit of up to nine letters, each with one success criterion, that finds no gap."""
+    met = [audit_row(f"P{n}-C1") for n in range(1, 10)]
+    return [{"role": "audit", "result": audit(*met)}]
+
+
+def audit(*rows: dict[str, Any]) -> dict[str, Any]:
+    return {"audit_results": [{"phase_id": "1", "requirements_checked": list(rows)}]}
+
+
+def audit_row(requirement: str, gap: str = "", size: str = "small") -> dict[str, Any]:
+    """A requirement that is met, unless there is a gap."""
+    row = {"requirement_id": requirement, "file_line_evidence": "letter1.txt:1", "status": "gap" if gap else "pass"}
+    return {**row, "gap_description": gap, "fix_complexity": size} if gap else row
 
 
 def rate_answer(score: float, **more: Any) -> dict[str, Any]:

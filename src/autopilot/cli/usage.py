@@ -79,6 +79,7 @@ options of other verbs:
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,
-10 some phases failed, 11 a person must decide, 20 cap reached, 21 breaker,
-22 usage limit, 75 another run is active, 130 interrupted, 1 a bug
+10 some phases failed, 11 a person must decide, 12 passed with gaps, 20 cap
+reached, 21 breaker, 22 usage limit, 75 another run is active, 130 interrupted,
+1 a bug
 """

@@ -10,7 +10,9 @@ Role = Literal[
     "question", "gray_areas", "follow_up", "integration", "audit", "fix", "extract",
 ]  # fmt: skip
 ROLES: tuple[str, ...] = get_args(Role)
-REVIEWERS: frozenset[str] = frozenset({"plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate"})
+REVIEWERS: frozenset[str] = frozenset(
+    {"plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate", "integration", "audit"}
+)
 
 Outcome = Literal[
     "ok", "bad_output", "rate_limited", "usage_limited", "auth", "overloaded", "context_exhausted", "limit_hit",

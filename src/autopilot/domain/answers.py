@@ -214,3 +214,55 @@ class RateOpinion(Opinion, frozen=True, kw_only=True):
     commands_run: tuple[str, ...] = ()
     test_coverage: Coverage = Coverage()
     score_band: str = ""
+
+
+class IntegrationOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
+    """COMP-01: whether the phases hold together. What is listed as broken counts, whatever `pass` says."""
+
+    passed: bool
+    broken_imports: tuple[str, ...] = ()
+    orphaned_code: tuple[str, ...] = ()
+    broken_flows: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        return (*self.broken_imports, *self.orphaned_code, *self.broken_flows)
+
+
+class RequirementCheck(Value, frozen=True, kw_only=True):
+    requirement_id: str = ""
+    expected: str | None = ""
+    actual_found: str | None = ""
+    file_line_evidence: str | None = ""
+    status: str = ""
+    gap_description: str | None = None
+    fix_complexity: str | None = None
+
+
+class PhaseAudit(Value, frozen=True, kw_only=True):
+    phase_id: str | int = ""
+    requirements_checked: tuple[RequirementCheck, ...] = ()
+
+
+class GapDetail(Value, frozen=True, kw_only=True):
+    requirement_id: str = ""
+    phase_id: str | int = ""
+    gap_description: str | None = ""
+    fix_complexity: str | None = None
+    suggested_fix: str | None = ""
+
+
+class AuditAggregate(Value, frozen=True, kw_only=True):
+    total_requirements_checked: int = 0
+    passed_on_first_check: int = 0
+    gaps_found: int = 0
+    gap_details: tuple[GapDetail, ...] = ()
+
+
+class AuditOpinion(Opinion, frozen=True, kw_only=True):
+    """AUDT-04. What counts is the rows; the totals beside them are the auditor's own and are kept for comparison."""
+
+    audit_results: tuple[PhaseAudit, ...]
+    aggregate: AuditAggregate = AuditAggregate()

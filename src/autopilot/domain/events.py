@@ -2,13 +2,15 @@
 Everything the journal can say. Past tense: each is written when, and only when, it has happened.
 
 A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own: `<run>/<phase>` for the first,
-`<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run).
+`<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run). The steps behind the last
+phase are in `<run>/completion`.
 """
 
 from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
+from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
@@ -173,6 +175,32 @@ class PhaseLanded(Tagged, frozen=True, kw_only=True):
     note: str = ""
 
 
+class CompletionStarted(Tagged, frozen=True, kw_only=True):
+    """Every target has passed and is landed. The brief's criteria are those of all phases of the run."""
+
+    brief: Brief
+
+
+class CompletionFinished(Tagged, frozen=True, kw_only=True):
+    """
+    What integration check, self-audit and version bump came to. `commit` is the line with what was mended and bumped.
+
+    `because` says why integration failed, `version` what the project was bumped to, `note` why it was not.
+    """
+
+    commit: str
+    integration: Integration = "not_run"
+    because: str = ""
+    self_audit: SelfAudit | None = None
+    version: str = ""
+    note: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is left that a person should look at."""
+        return self.integration != "fail" and not (self.self_audit and self.self_audit.gaps_remaining)
+
+
 class RunStopped(Tagged, frozen=True, kw_only=True):
     """Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on."""
 
@@ -262,6 +290,8 @@ RunEvent = (
     | PhaseSkipped
     | LandingStarted
     | PhaseLanded
+    | CompletionStarted
+    | CompletionFinished
     | RunStopped
     | RunFinished
     | Noted
@@ -275,6 +305,8 @@ Event = (
     | PhaseSkipped
     | LandingStarted
     | PhaseLanded
+    | CompletionStarted
+    | CompletionFinished
     | RunStopped
     | RunFinished
     | Noted

@@ -179,6 +179,10 @@ class Workspace(Protocol):
         """Where `.planning` is tracked, a commit of the files on top of `commit`; otherwise `commit` itself."""
         ...
 
+    def commit_files(self, commit: str, files: Mapping[str, str], message: str) -> Change:
+        """Commit texts durably on top of `commit`, without any checkout."""
+        ...
+
     def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
         """Write artifacts into the user's `.planning/`; a file changed meanwhile is left, ours goes beside it."""
         ...

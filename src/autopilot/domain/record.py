@@ -6,6 +6,8 @@ from typing import TypeVar
 from autopilot.domain.events import (
     AgentAnswered,
     Brief,
+    CompletionFinished,
+    CompletionStarted,
     Entry,
     Event,
     PhaseFinished,
@@ -32,11 +34,16 @@ R = TypeVar("R")
 
 
 class PhaseRecord(Value, frozen=True, kw_only=True):
-    """One pass of one phase. `start` is the run's first event, `brief` what this pass began with."""
+    """
+    One pass of one phase. `start` is the run's first event, `brief` what this pass began with.
+
+    `shown` are planning files of other phases that belong to what is looked at: at a run's end the accepted plans.
+    """
 
     start: RunStarted
     brief: Brief
     entries: tuple[Entry, ...] = ()
+    shown: dict[str, str] = {}
 
     @property
     def phase(self) -> Phase:
@@ -192,6 +199,15 @@ class RunRecord(Value, frozen=True, kw_only=True):
             if isinstance(entry.event, PhaseStarted):
                 return entry.event.brief
         return None
+
+    @property
+    def completing(self) -> Brief | None:
+        """What the steps behind the last phase began with, if they have begun."""
+        return next((started.brief for started in self.of(CompletionStarted)), None)
+
+    @property
+    def completion(self) -> CompletionFinished | None:
+        return next(self.of(CompletionFinished), None)
 
     @property
     def end(self) -> Event | None:

@@ -1,5 +1,8 @@
 """What the command line asks of the program, and what it gets back."""
 
+from msgspec import UNSET, UnsetType
+
+from autopilot.domain.completion import Integration
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
@@ -47,8 +50,22 @@ class PhaseEnd(Value, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Ending(Value, frozen=True, kw_only=True):
+    """What followed the last phase: AMB-24, the requirements with a gap, the new version, and notes on it all."""
+
+    integration: Integration = "not_run"
+    gaps: tuple[str, ...] = ()
+    version: str = ""
+    notes: tuple[str, ...] = ()
+
+
 class RunEnd(Value, frozen=True, kw_only=True):
-    """The last line of `run --json`. `do` is what to type to go on, where that is not a plain `autopilot resume`."""
+    """
+    The last line of `run --json`.
+
+    `do` is what to type to go on, where that is not a plain `autopilot resume`. A run that did not come to an end has
+    no `ending`.
+    """
 
     run: str
     exit: int
@@ -57,6 +74,11 @@ class RunEnd(Value, frozen=True, kw_only=True):
     usd: float | None = None
     tokens: int | None = None
     do: str = ""
+    ending: Ending | UnsetType = UNSET
+
+    @property
+    def closing(self) -> Ending:
+        return Ending() if isinstance(self.ending, UnsetType) else self.ending
 
 
 def report_name(run: str) -> str:

@@ -5,9 +5,11 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from autopilot.domain.answers import (
+    AuditOpinion,
     CriterionScore,
     DivergenceOpinion,
     FixClaim,
+    IntegrationOpinion,
     JudgeOpinion,
     PlanClaim,
     PlanOpinion,
@@ -17,6 +19,7 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
+from autopilot.domain.completion import Gap
 from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work, all_about
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
@@ -224,6 +227,57 @@ class Unanswered(Tagged, frozen=True, kw_only=True):
     detail: str
 
 
+class Integrated(Tagged, frozen=True, kw_only=True):
+    """COMP-01: every criterion of the run's phases and every gate on the finished tree, and a reviewer's opinion."""
+
+    commit: str
+    tree: str
+    opinion: IntegrationOpinion
+    checks: tuple[CommandRun, ...] = ()
+    gates: tuple[CommandRun, ...] = ()
+    old_failures: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> tuple[CommandRun, ...]:
+        """What we ran ourselves and what does not hold; a gate that was red before the run is not held against it."""
+        gates = (run for run in self.gates if run.check not in self.old_failures)
+        return tuple(run for run in (*self.checks, *gates) if not run.passed)
+
+
+class Audited(Tagged, frozen=True, kw_only=True):
+    """
+    AUDT-02: what was asked for in `scope`, requirement by requirement, and which of it has a gap.
+
+    `gaps` is ours: every requirement that the auditor did not find met, in one place or another of its answer.
+    """
+
+    commit: str
+    opinion: AuditOpinion
+    scope: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    issues: tuple[str, ...] = ()
+
+
+class Mended(Tagged, frozen=True, kw_only=True):
+    """AUDT-07, AUDT-08: one try at one gap: by a fixer, or as a task of its own by an executor."""
+
+    gap: Gap
+    route: Literal["fix", "execute"]
+    work: Work
+    claim: FixClaim = FixClaim()
+    work_claim: WorkClaim = WorkClaim()
+
+
+class Bumped(Tagged, frozen=True, kw_only=True):
+    """VERS-01. Without a change `note` says why there is none."""
+
+    version: str = ""
+    change: Change | None = None
+    gates_before: tuple[CommandRun, ...] = ()
+    gates_after: tuple[CommandRun, ...] = ()
+    note: str = ""
+
+
 StepResult = (
     Preflighted
     | Triaged
@@ -239,4 +293,8 @@ StepResult = (
     | Rated
     | Debugged
     | Unanswered
+    | Integrated
+    | Audited
+    | Mended
+    | Bumped
 )

@@ -76,6 +76,8 @@ class Settings(Value, frozen=True, kw_only=True):
     `agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures.
 
     `dependencies` are folders of the checkout to link into clones; `setup` is a command that makes them instead.
+
+    The last three are what follows the last phase; a run of a version that did not know them goes on without.
     """
 
     agent: str
@@ -96,3 +98,6 @@ class Settings(Value, frozen=True, kw_only=True):
     sign_receipts: bool = False
     dependencies: tuple[str, ...] = ()
     setup: str | None = None
+    integration_check: bool = False
+    self_audit: bool = False
+    version_bump: bool = False

@@ -5,7 +5,7 @@ from typing import Literal, assert_never
 
 from autopilot.domain.progress import task_base
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, StepResult
+from autopilot.domain.results import Bumped, Debugged, Executed, Fixed, Mended, MiniVerified, StepResult
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.pipeline import LAST, PIPELINE, Stage, stage_named
 
@@ -69,5 +69,9 @@ def tip(record: PhaseRecord, result: StepResult, verdict: Verdict) -> str:
             return task_base(record, task) if given_up else record.commit
         case Debugged(work=work):
             return work.change.commit
+        case Mended(work=work):
+            return work.change.commit if isinstance(verdict, Advance) else record.commit
+        case Bumped(change=change) if change is not None:
+            return change.commit if isinstance(verdict, Advance) else record.commit
         case _:
             return record.commit

@@ -2,12 +2,24 @@
 
 from collections.abc import Iterable
 
+from msgspec import UNSET
+
 from autopilot.domain.events import RunFinished, RunStopped
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.spending import answers, spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.orchestrate import best
+
+
+def ending(run: RunRecord) -> Ending:
+    done = run.completion
+    audit = done.self_audit if done else None
+    return Ending(
+        integration=done.integration if done else "not_run",
+        gaps=tuple(gap.requirement_id for gap in audit.remaining_gap_details) if audit else (),
+        version=done.version if done else "",
+    )
 
 
 def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished | RunStopped) -> RunEnd:
@@ -20,6 +32,7 @@ def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished
         usd=told.usd,
         tokens=told.tokens,
         do=finished.do,
+        ending=ending(run) if isinstance(finished, RunFinished) else UNSET,
     )
 
 

@@ -5,8 +5,10 @@ from typing import assert_never
 
 import msgspec
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     Brief,
+    CompletionStarted,
     LandingStarted,
     Noted,
     PhaseFinished,
@@ -27,9 +29,10 @@ from autopilot.domain.tries import WORKING
 from autopilot.domain.verdict import Retry
 from autopilot.engine.brakes import Brake, Tripped, due_notes, over_cap, tripped
 from autopilot.engine.briefs import brief_for
+from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -67,14 +70,25 @@ def next_event(hands: Hands, streams: Streams) -> RunEvent:
             return PhaseStarted(brief=brief_for(spawn, run, streams.passes(spawn.phase.id), hands))
         case Continue(brief=brief):
             return finish_pass(brief, run, hands, streams)
-        case Skip(phase=phase, reason=reason, blocking=blocking):
-            return PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking)
+        case Skip() | End() as told:
+            return noted(told)
         case Land() as landing:
             return land(landing, run, hands, streams)
-        case End(status=status, exit_code=exit_code, reason=reason):
-            return RunFinished(status=status, exit_code=exit_code, reason=reason)
+        case Complete(base=base, brief=begun):
+            return (
+                complete(begun, hands, streams)
+                if begun
+                else CompletionStarted(brief=completion_brief(run, streams, base))
+            )
         case _ as never:
             assert_never(never)
+
+
+def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
+    """What is only written down."""
+    if isinstance(told, Skip):
+        return PhaseSkipped(phase=told.phase, reason=told.reason, blocking_phase=told.blocking)
+    return RunFinished(status=told.status, exit_code=told.exit_code, reason=told.reason)
 
 
 def heed(
@@ -161,6 +175,13 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     last = run.entries[-1].event
     if not isinstance(last, LandingStarted):
         streams.append_run(LandingStarted(phase=move.phase, commit=move.commit))
+    commit = move.commit if move.phase == COMPLETION else with_papers(move, run, hands, streams)
+    landing = hands.workspace.land(commit)
+    return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)
+
+
+def with_papers(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> str:
+    """The phase's commit, and where planning files are tracked another one with them."""
     step = f"{run.start.run}/{move.phase}/land"
     message = (
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
@@ -171,6 +192,4 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     receipt = receipt_files(run, passes, hands)
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
-    commit = sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)
-    landing = hands.workspace.land(commit)
-    return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)
+    return sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)

@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autopilot.domain.events import Brief, PhaseFinished, PhaseOutcome, RunFinished
+from autopilot.domain.auditing import due
+from autopilot.domain.completion import COMPLETION
+from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseOutcome, RunFinished
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+
+PASSED = "every target phase passed"
+GAPS_REMAIN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,21 @@ class Land:
 
 
 @dataclass(frozen=True, slots=True)
+class Complete:
+    """Do what follows the last phase. `brief` is None when it has not begun, `base` the line it begins from."""
+
+    base: str
+    brief: Brief | None
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     status: str
     exit_code: int
     reason: str
 
 
-RunMove = Spawn | Continue | Skip | Land | End
+RunMove = Spawn | Continue | Skip | Land | Complete | End
 
 
 def next_phase(run: RunRecord) -> RunMove:
@@ -133,7 +146,7 @@ def dependents(phase: str, phases: Iterable[Phase]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _end(run: RunRecord) -> End:
+def _end(run: RunRecord) -> RunMove:
     last = {t: passes[-1].verdict for t in run.start.targets if (passes := run.standing(t))}
     failed = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
     waiting = [t for t in run.start.targets if isinstance(last.get(t), AskHuman)]
@@ -141,7 +154,28 @@ def _end(run: RunRecord) -> End:
         return End("failed", 10, f"failed or blocked: {', '.join(failed)}")
     if waiting:
         return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
-    return End("completed", 0, "every target phase passed")
+    return _completion(run)
+
+
+def _completion(run: RunRecord) -> RunMove:
+    """COMP-05: what is due behind the last phase, then the landing of what it brought, then the end."""
+    brief, done = run.completing, run.completion
+    if done is None:
+        return Complete(line(run), brief) if due(run.start) else End("completed", 0, PASSED)
+    if brief and done.commit != brief.base and not run.landed(COMPLETION):
+        return Land(COMPLETION, done.commit)
+    if done.clean:
+        return End("completed", 0, PASSED)
+    return End("completed", GAPS_REMAIN, f"{PASSED}, but {open_ends(done)}")
+
+
+def open_ends(done: CompletionFinished) -> str:
+    """AMB-24: what keeps a run whose phases passed from ending with 0."""
+    audit = done.self_audit
+    failed = f"integration: fail ({done.because})" if done.integration == "fail" else ""
+    left = ", ".join(gap.requirement_id for gap in audit.remaining_gap_details) if audit else ""
+    gaps = f"self-audit gaps remain: {left}" if audit and audit.gaps_remaining else ""
+    return "; ".join(part for part in (failed, gaps) if part)
 
 
 def second_chances(run: RunRecord) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import Brief, Entry, Event, PhaseStarted, stream_of
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -37,7 +38,18 @@ class Streams:
         run = self.run()
         settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
         start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
-        return PhaseRecord(start=start, brief=brief, entries=self._load(stream))
+        shown = self._plans() if brief.phase.id == COMPLETION else {}
+        return PhaseRecord(start=start, brief=brief, entries=self._load(stream), shown=shown)
+
+    def completion(self) -> PhaseRecord | None:
+        """The steps behind the last phase, once they have begun."""
+        brief = self.run().completing
+        return self.phase(brief) if brief else None
+
+    def _plans(self) -> dict[str, str]:
+        """The accepted plan of every target with its test files, by path."""
+        found = (self.passes(target) for target in self.run().start.targets)
+        return {path: text for passes in found for path, text in plan_files(passes).items()}
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
@@ -52,3 +64,12 @@ class Streams:
         if stream not in self._entries:
             self._entries[stream] = self._journal.load(stream)
         return self._entries[stream]
+
+
+def plan_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:
+    """The plan a phase was last carried out by."""
+    for record in reversed(passes):
+        if record.plan:
+            tests = {f"{record.brief.dir}/{test.path}": test.text for test in record.plan.tests}
+            return {f"{record.brief.dir}/PLAN.md": record.plan.text, **tests}
+    return {}

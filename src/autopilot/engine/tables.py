@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autopilot.domain.headings import heading_of
-from autopilot.pipeline import PHASE_GATE, PIPELINE, UNANSWERED
+from autopilot.pipeline import ENDING, PHASE_GATE, PIPELINE, UNANSWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class StageRow:
 
 
 def stages() -> tuple[StageRow, ...]:
-    """Every step with its gate, then the two gates that stand outside the order."""
+    """Every step with its gate, those behind the last phase included, then the two gates outside the order."""
     rows = [
         _row(stage.name, heading_of(stage.name) or stage.name.upper(), _what(stage.step), stage.gate)
-        for stage in PIPELINE
+        for stage in (*PIPELINE, *ENDING)
     ]
     rows.append(_row("any step", "", "An agent gave no usable answer.", UNANSWERED))
     rows.append(_row("phase", "", "A pass of the phase has ended.", PHASE_GATE))

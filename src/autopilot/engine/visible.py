@@ -20,7 +20,7 @@ SHOWN_REPORTS: dict[Role, frozenset[str]] = {
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
 LEARN: frozenset[Role] = frozenset({"plan", "execute"})
 # Who does the work is not shown the checks that are held out, in no file.
-WORKS: frozenset[Role] = frozenset({"execute", "debug"})
+WORKS: frozenset[Role] = frozenset({"execute", "debug", "fix"})
 LEARNINGS = ".planning/LEARNINGS.md"
 MAY_WRITE: dict[Role, tuple[str, ...]] = {"research": ("RESEARCH.md",), "plan": ("PLAN.md", "tests/")}
 
@@ -40,7 +40,7 @@ def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str], learni
     shown = SHOWN_REPORTS.get(role, frozenset())
     return {
         path: veiled(record, text) if role in WORKS else text
-        for path, text in (dict(snapshot) | ours).items()
+        for path, text in (dict(snapshot) | record.shown | ours).items()
         if not _report(path) or (path.startswith(folder) and path.removeprefix(folder) in shown)
     }
 

@@ -21,6 +21,7 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
+from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import log_of
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order, times
@@ -58,6 +59,7 @@ def state_of(
         "spending": spending(run, made, active_minutes(entries)),
         "event_log": log if events is None else log[-events:],
         "metrics": _metrics(states, entries),
+        **completion_state(run),
     }
 
 

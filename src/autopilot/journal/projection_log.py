@@ -3,8 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import (
+    CompletionFinished,
+    CompletionStarted,
     Entry,
     Noted,
     PhaseFinished,
@@ -21,6 +24,7 @@ from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
 from autopilot.domain.taxonomy import failure_categories
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.journal.projection_completion import audit_told, completion_told
 from autopilot.journal.projection_cycles import Cycles
 from autopilot.journal.projection_steps import succeeded
 
@@ -39,6 +43,9 @@ def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> lis
         if isinstance(entry.event, PhaseStarted):
             record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
             lines.extend(pass_lines(record) if record else ())
+        if isinstance(entry.event, CompletionStarted):
+            record = waiting.pop((COMPLETION, 0), None)
+            lines.extend(_completion_lines(record) if record else ())
     return sorted(lines, key=lambda line: line["timestamp"])
 
 
@@ -65,6 +72,13 @@ def pass_lines(record: PhaseRecord) -> Iterator[Line]:
                 for name, details in (*_work_told(done), *_step_told(done, commit)):
                     yield _line(entry.at, record.phase.id, done.step, name, details)
                 commit = done.commit
+
+
+def _completion_lines(record: PhaseRecord) -> Iterator[Line]:
+    """The steps behind the last phase belong to no phase."""
+    for n, entry in enumerate(record.entries):
+        for step, name, details in completion_told(record, n):
+            yield _line(entry.at, None, step, name, details)
 
 
 def _line(at: str, phase: str | None, step: str | None, event: str, details: dict[str, Any]) -> Line:
@@ -168,6 +182,10 @@ def _run_resumed(event: RunResumed, _: Cycles) -> tuple[str | None, Told]:
     return None, iter([("run_resumed", {"pid": event.pid, "spec_hash": f"sha256:{event.spec.sha256}"})])
 
 
+def _completed(event: CompletionFinished, _: Cycles) -> tuple[str | None, Told]:
+    return None, audit_told(event)
+
+
 def _run_stopped(event: RunStopped, _: Cycles) -> tuple[str | None, Told]:
     return None, iter([*_opened(event), ("run_halted", {"reason": event.reason, "exit_code": event.exit_code})])
 
@@ -189,6 +207,7 @@ _TOLD: Mapping[type, Callable[[Any, Cycles], tuple[str | None, Told]]] = {
     PhaseStarted: _started,
     PhaseFinished: _finished,
     PhaseSkipped: _skipped,
+    CompletionFinished: _completed,
     RunStopped: _run_stopped,
     RunFinished: _run_finished,
 }

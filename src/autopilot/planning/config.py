@@ -53,7 +53,7 @@ class Config(Value, frozen=True, kw_only=True):
     What the user configured.
 
     `given` names the commands the file sets, a null included: a null there turns the gate off. `commands_source` tells
-    a value Autopilot once detected from one the user wrote.
+    a value Autopilot once detected from one the user wrote. `version_bump` is None where CLAUDE.md decides.
     """
 
     commands: Commands = Commands()
@@ -65,6 +65,9 @@ class Config(Value, frozen=True, kw_only=True):
     model: str = DEFAULT_MODEL
     model_profile: str | None = None
     research: bool = True
+    integration_check: bool = True
+    self_audit: bool = True
+    version_bump: bool | None = None
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
@@ -104,6 +107,9 @@ def read(text: str | bytes | None, path: str) -> Config:
         model=_MODELS.get(profile, DEFAULT_MODEL) if isinstance(profile, str) else DEFAULT_MODEL,
         model_profile=_text(profile),
         research=_flag(workflow.get("research", data.get("research")), default=True),
+        integration_check=_flag(workflow.get("integration_check"), default=True),
+        self_audit=_flag(workflow.get("self_audit"), default=True),
+        version_bump=bump if isinstance(bump := workflow.get("version_bump"), bool) else None,
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),

@@ -30,6 +30,9 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         sign_receipts=config.sign_receipts,
         dependencies=detect.dependencies(config, project.detected),
         setup=config.setup,
+        integration_check=config.integration_check,
+        self_audit=config.self_audit,
+        version_bump=project.versioned if config.version_bump is None else config.version_bump,
     )
 
 

@@ -10,6 +10,7 @@ from autopilot.domain.events import Spec
 from autopilot.domain.phase import Phase, Plan, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
+from autopilot.domain.versions import has_rules
 from autopilot.planning import config, criteria, detect, folders, requirements, roadmap, types
 from autopilot.planning import plan as plans
 
@@ -17,12 +18,17 @@ ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
 REQUIREMENTS = ".planning/REQUIREMENTS.md"
 ABOUT = ".planning/PROJECT.md"
+AGENT_RULES = "CLAUDE.md"
 
 Reader = Callable[[str], bytes | None]
 
 
 class Project(Value, frozen=True, kw_only=True):
-    """`plans` are those found for a phase, by its id and without their test files; `about` is PROJECT.md."""
+    """
+    `plans` are those found for a phase, by its id and without their test files; `about` is PROJECT.md.
+
+    `versioned`: the project's CLAUDE.md says how its version is bumped.
+    """
 
     roadmap: Roadmap
     config: config.Config
@@ -34,6 +40,7 @@ class Project(Value, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     plans: dict[str, Plan] = {}
     about: str | None = None
+    versioned: bool = False
 
 
 def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple[str, ...]) -> Project:
@@ -67,6 +74,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
         folders=places,
         requirements=_requirements(found, read(REQUIREMENTS)),
         plans=existing,
+        versioned=has_rules((read(AGENT_RULES) or b"").decode("utf-8", "replace")),
         about=None if about is None else about.decode("utf-8", "replace"),
         notes=(
             *(f"{n.file}:{n.line}: {n.what}" for n in found.notes),

@@ -5,4 +5,5 @@ from autopilot.domain.record import PhaseRecord
 
 
 def frozen_tests(record: PhaseRecord, plan: Plan | None) -> dict[str, str]:
-    return {f"{record.brief.dir}/{test.path}": test.text for test in plan.tests} if plan else {}
+    own = {f"{record.brief.dir}/{test.path}": test.text for test in plan.tests} if plan else {}
+    return {path: text for path, text in record.shown.items() if "/tests/" in path} | own

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
-from autopilot.domain.request import PhaseEnd, RunEnd, report_name
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
 from autopilot.views.duration import in_words, seconds_between
 from autopilot.views.handover import exhausted, restart_lines
 from autopilot.views.narration import Narrator
@@ -11,6 +12,7 @@ from autopilot.views.text import clean
 
 _SKIPPED = frozenset({"skipped", "blocked"})
 _SETTLED = frozenset({"completed", "failed", "deferred", "needs_human_verification"}) | _SKIPPED
+_GAPS_REMAIN = 12
 _INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
 
 
@@ -25,6 +27,7 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     yield ""
     yield from _figures(end, narrator)
     yield from _troubles(end, narrator)
+    yield from (clean(note, 400) for note in end.closing.notes)
     yield ""
     yield from _what_next(end, narrator.start, stopped=stopped)
 
@@ -44,8 +47,18 @@ def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     tokens = [f"{end.tokens} tokens"] if end.tokens is not None else []
     if cost or tokens:
         yield f"Cost: {', '.join(cost + tokens)}"
+    yield from _ending(end.closing)
     if end.run and end.exit not in _INTERRUPTED_CODES:
         yield f"Report: .autopilot/{report_name(end.run)}"
+
+
+def _ending(ending: Ending) -> Iterator[str]:
+    if ending.integration != "not_run":
+        yield f"integration: {ending.integration}"
+    if ending.gaps:
+        yield f"Self-audit gaps remaining: {' '.join(clean(gap, 40) for gap in ending.gaps)}"
+    if ending.version:
+        yield f"Version: {clean(ending.version, 40)}"
 
 
 def _troubles(end: RunEnd, narrator: Narrator) -> Iterator[str]:
@@ -53,13 +66,14 @@ def _troubles(end: RunEnd, narrator: Narrator) -> Iterator[str]:
         if phase.status != "completed" and phase.reason:
             yield f"Phase {name}: {clean(phase.status, 40).replace('_', ' ')}: {clean(phase.reason)}"
     for landing in narrator.unlanded:
-        yield f"Phase {landing.phase}: not on your branch yet: {clean(landing.note)}"
+        place = "Completion" if landing.phase == COMPLETION else f"Phase {landing.phase}"
+        yield f"{place}: not on your branch yet: {clean(landing.note)}"
 
 
 def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Iterator[str]:
     failed = [name for name, phase in end.phases.items() if phase.status == "failed"]
     waiting = [name for name, phase in end.phases.items() if phase.status == "needs_human_verification"]
-    left = _remaining(end, start)
+    left = remaining(end, start)
     if stopped:
         yield f"Stopped: {clean(end.reason)}"
         yield f"To continue: {end.do or 'autopilot resume'}"
@@ -77,13 +91,20 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
     elif left:
         yield f"Remaining phases: {' '.join(left)}"
         yield f"To continue: autopilot {' '.join(left)}"
-    elif end.exit == 0:
-        yield "All phases complete. Project is done." if start else "All phases of this run are complete."
     else:
-        yield clean(end.reason)
+        yield from _all_done(end, start)
 
 
-def _remaining(end: RunEnd, start: RunStarted | None) -> list[str]:
+def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
+    if end.exit == 0:
+        yield "All phases complete. Project is done." if start else "All phases of this run are complete."
+        return
+    yield clean(end.reason, 400)
+    if end.exit == _GAPS_REMAIN:
+        yield "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
+
+
+def remaining(end: RunEnd, start: RunStarted | None) -> list[str]:
     """Phases that could run next, in roadmap order: not done, not failed, not behind a failed one."""
     roadmap = start.phases if start else ()
     statuses = {phase.id: phase.status for phase in roadmap} | {name: p.status for name, p in end.phases.items()}

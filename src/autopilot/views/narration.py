@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
+    CompletionFinished,
     Entry,
     Noted,
     PhaseFinished,
@@ -19,6 +21,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.headings import HEADINGS
 from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.views.completion_lines import AuditLines, finished_lines
 from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
@@ -37,6 +40,7 @@ class Narrator:
         self.first_at = ""
         self.last_at = ""
         self.told: PassLines | None = None
+        self.ending = AuditLines()
         self.scores: dict[str, float] = {}
         self.over: set[str] = set()
         self.failed: str | None = None
@@ -47,7 +51,9 @@ class Narrator:
         self.first_at = self.first_at or entry.at
         self.last_at = entry.at
         self.run = stream.partition("/")[0]
-        if "/" in stream:
+        if stream.endswith(f"/{COMPLETION}"):
+            yield from self.ending.tell(entry)
+        elif "/" in stream:
             yield from self._pass_of(stream).tell(entry)
         else:
             yield from self._of_run(entry)
@@ -66,6 +72,8 @@ class Narrator:
                 yield "No executable independent phases remain. Halting."
             case Noted() as event:
                 yield _note(event)
+            case CompletionFinished() as event:
+                yield from finished_lines(event)
             case _:
                 return
 
@@ -172,12 +180,13 @@ class Narrator:
         return f"Phase {event.phase}: {clean(event.reason).replace('_', ' ')}{when}, skipping."
 
     def _landed(self, event: PhaseLanded) -> Iterator[str]:
+        place = "Completion" if event.phase == COMPLETION else f"Phase {event.phase}"
         if event.landed:
             note = f" ({clean(event.note)})" if event.note else ""
-            yield f"Phase {event.phase}: landed on your branch as {event.commit[:8]}{note}."
+            yield f"{place}: landed on your branch as {event.commit[:8]}{note}."
         else:
             self.unlanded.append(event)
-            yield f"Phase {event.phase}: your branch was left alone: {clean(event.note) or 'no reason was given'}"
+            yield f"{place}: your branch was left alone: {clean(event.note) or 'no reason was given'}"
 
 
 def phase_range(targets: tuple[str, ...], roadmap: tuple[str, ...]) -> str:

@@ -175,6 +175,10 @@ class GitWorkspace:
         kept = self._homeward().acceptable(checked(files))
         return self._store.add_files(commit, kept, message) if kept else commit
 
+    def commit_files(self, commit: str, files: Mapping[str, str], message: str) -> Change:
+        with storage_errors("committing"):
+            return self._store.change(commit, self._store.add_files(commit, files, message))
+
     def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
         with storage_errors("writing to .planning"):
             return self._homeward().write(files)

@@ -12,7 +12,7 @@ from autopilot.engine.decide import Run, next_move
 from autopilot.engine.perform import judged, perform
 from autopilot.engine.tables import stages
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions
-from autopilot.pipeline import PIPELINE, stage_named
+from autopilot.pipeline import ENDING, PIPELINE, stage_named
 from support.engine import FINE, Engine, Told, make_engine
 from support.records import Story, whole
 
@@ -100,6 +100,6 @@ def test_a_table_without_a_last_row_is_a_bug() -> None:
 def test_the_tables_to_read_name_every_step_and_gate() -> None:
     rows = stages()
 
-    assert [row.name for row in rows] == [*(stage.name for stage in PIPELINE), "any step", "phase"]
+    assert [row.name for row in rows] == [*(stage.name for stage in (*PIPELINE, *ENDING)), "any step", "phase"]
     assert all(row.what and row.question and row.rules for row in rows)
-    assert (rows[0].heading, rows[-3].heading) == ("PREFLIGHT", "DEBUG")
+    assert (rows[0].heading, rows[-3].heading) == ("PREFLIGHT", "VERSION")

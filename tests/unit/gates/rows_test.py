@@ -10,7 +10,10 @@ from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
 from autopilot.gates import after_phase as phase
+from autopilot.gates.after_audit import AuditFacts, AuditOpinions
 from autopilot.gates.after_divergence import DivergenceFacts, DivergenceOpinions
+from autopilot.gates.after_gap_fix import GapClaims, GapFacts
+from autopilot.gates.after_integration import IntegrationFacts, IntegrationOpinions
 from autopilot.gates.after_judge import JudgeFacts, JudgeOpinions
 from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
@@ -20,6 +23,7 @@ from autopilot.gates.after_rate import RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
+from autopilot.gates.after_version import VersionFacts
 from autopilot.gates.rules import Claims, Facts, Opinions
 from autopilot.gates.unanswered import SilenceFacts
 from support.gates import AnyGate, all_gates
@@ -101,6 +105,17 @@ def scored(score: float | None) -> phase.PhaseOpinions:
 
 def agreeing(*, independent: bool = True) -> DivergenceOpinions:
     return DivergenceOpinions(first="proceed", second="proceed", independent=independent)
+
+
+def gap(**more: Any) -> GapFacts:
+    return GapFacts(**{"runs": 1, "broken": (), "findings": (), "changed": True, "outgrown": False, **more})
+
+
+def audited(rounds: int = 0, asked: int = 1) -> AuditFacts:
+    return AuditFacts(asked=asked, rounds=rounds, limit=2)
+
+
+FOUND = AuditOpinions(gaps=("A-1: not there",), mendable=1)
 
 
 Case = tuple[Facts, Opinions, Claims, Verdict | type[Verdict]]
@@ -210,6 +225,32 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_phase", "below the threshold, cycles used up"): (
         ended(status="failed", completed_before=True, cycles_left=0), scored(None), SILENCE,
         Advance(because="force_incomplete")),
+    ("after_integration", "a criterion or gate no longer holds"): (
+        IntegrationFacts(runs=2, broken=("`ls` exited 1",)), IntegrationOpinions(passed=True), SILENCE,
+        Stop(because="`ls` exited 1")),
+    ("after_integration", "nothing was run on the finished tree"): (
+        IntegrationFacts(runs=0, broken=()), IntegrationOpinions(passed=True), SILENCE, Stop),
+    ("after_integration", "the reviewer finds something broken"): (
+        IntegrationFacts(runs=2, broken=()), IntegrationOpinions(passed=True, complaints=("a.py:1",)), SILENCE,
+        Stop(because="a.py:1")),
+    ("after_integration", "otherwise"): (
+        IntegrationFacts(runs=2, broken=()), IntegrationOpinions(passed=True), SILENCE, Advance()),
+    ("after_audit", "gaps can be mended, a try is left"): (
+        audited(1), FOUND, SILENCE, Retry(step="gap_fix", because="A-1: not there")),
+    ("after_audit", "gaps remain"): (audited(2), FOUND, SILENCE, Stop(because="A-1: not there")),
+    ("after_audit", "nothing was asked for"): (audited(asked=0), AuditOpinions(), SILENCE, Stop),
+    ("after_audit", "otherwise"): (audited(), AuditOpinions(), SILENCE, Advance()),
+    ("after_gap_fix", "it breaks something, changes nothing or cannot be checked"): (
+        gap(runs=0), NOBODY, GapClaims(), Stop),
+    ("after_gap_fix", "the agent itself admits a failure"): (
+        gap(), NOBODY, GapClaims(admits="half done"), Stop(because="half done")),
+    ("after_gap_fix", "otherwise"): (gap(), NOBODY, GapClaims(), Advance()),
+    ("after_version", "there is nothing to bump"): (
+        VersionFacts(changed=False, note="no file", broken=()), NOBODY, SILENCE, Stop(because="no file")),
+    ("after_version", "a gate goes red over it"): (
+        VersionFacts(changed=True, note="", broken=("`make` exited 2",)), NOBODY, SILENCE,
+        Stop(because="`make` exited 2")),
+    ("after_version", "otherwise"): (VersionFacts(changed=True, note="", broken=()), NOBODY, SILENCE, Advance()),
     ("after_phase", "otherwise"): (ended(status="failed"), scored(9.9), SILENCE, Stop(because="why")),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.verdict import Advance, Retry, Verdict, rank
 from autopilot.gates import after_divergence, after_phase, after_rate, after_task, after_verify
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
-from autopilot.pipeline import PIPELINE, stage_named
+from autopilot.pipeline import ENDING, PIPELINE, stage_named
 from support.gates import AnyGate, all_gates
 from support.records import Story, retold, whole, work
 from support.strategies import edge_values
@@ -90,7 +90,7 @@ def test_a_gate_that_believed_a_claim_would_be_caught() -> None:
 @given(data=st.data())
 def test_every_verdict_leads_to_a_step_that_exists(gate: AnyGate, data: st.DataObject) -> None:
     facts, opinions, claims = (data.draw(kind) for kind in kinds(gate))
-    known = {stage.name for stage in PIPELINE} | {"remediate"}
+    known = {stage.name for stage in (*PIPELINE, *ENDING)} | {"remediate"}
 
     match gate.judge(facts, opinions, claims):
         case Advance(to=to):

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from autopilot.domain.events import Event, PhaseLanded, RunFinished
 from autopilot.domain.phase import Phase
-from autopilot.domain.request import PhaseEnd, RunEnd
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.views.handover import handover
 from autopilot.views.plain import PlainView
 from unit.views.samples import RUN, run_started, tell
@@ -26,6 +26,7 @@ def announced(end: RunEnd, *events: Event) -> list[str]:
 
 
 def test_a_run_that_passed_says_that_the_project_is_done() -> None:
+    """COMP-03."""
     end = RunEnd(run=RUN, exit=0, reason="all", phases={"1": DONE, "2": DONE, "3": DONE}, usd=1.5, tokens=1200)
     finish = RunFinished(status="completed", exit_code=0, reason="all")
 
@@ -40,6 +41,23 @@ def test_a_run_that_passed_says_that_the_project_is_done() -> None:
         "Report: .autopilot/completion-2026-02-09-143052.md",
         "",
         "All phases complete. Project is done.",
+    ]
+
+
+def test_comp_03_open_ends_of_a_run_that_passed_are_named_with_a_way_on() -> None:
+    """COMP-01 with AMB-24: `integration: fail` is announced."""
+    ending = Ending(integration="fail", gaps=("A-1",), version="1.5.0", notes=("First run recorded.",))
+    end = RunEnd(run=RUN, exit=12, reason="every target phase passed, but", phases={"1": DONE}, ending=ending)
+
+    assert announced(end)[-8:] == [
+        "integration: fail",
+        "Self-audit gaps remaining: A-1",
+        "Version: 1.5.0",
+        "Report: .autopilot/completion-2026-02-09-143052.md",
+        "First run recorded.",
+        "",
+        "every target phase passed, but",
+        "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next",
     ]
 
 

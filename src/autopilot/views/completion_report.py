@@ -1,0 +1,164 @@
+"""The report of a run's end (RPT-01): phases, integration, audit, version, numbers, and what happened in the run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autopilot.domain.completion import SelfAudit
+from autopilot.domain.events import CompletionFinished, Noted, RunFinished
+from autopilot.domain.record import RunRecord
+from autopilot.views.suggestions import continuing
+from autopilot.views.text import clean
+from autopilot.views.trends import trend_section
+
+SHORT = 8
+_NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """All a report is made of. `account` is the run retold, `left` the phases that could run next."""
+
+    run: RunRecord
+    finished: RunFinished
+    metrics: Mapping[str, Any]
+    account: str
+    left: tuple[str, ...] = ()
+
+
+def report(ended: Ended, runs: Sequence[Mapping[str, Any]] | None = None) -> str:
+    """With `runs`, the numbers of all runs so far, the trend is part of it."""
+    sections = [_head(ended), _phases(ended), _integration(ended.run.completion), _audit(ended.run.completion)]
+    sections += [_version(ended.run.completion), _alert(ended.run), _numbers(ended.metrics), _next(ended)]
+    sections += [_account(ended.account)]
+    if runs:
+        sections.append(trend_section(runs))
+    texts = ("\n".join(section) for section in sections)
+    return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _head(ended: Ended) -> Iterator[str]:
+    start, finished = ended.run.start, ended.finished
+    yield "# Completion Report"
+    yield ""
+    yield f"- Run: {start.run}"
+    yield f"- Date: {ended.metrics['timestamp'][:10]}"
+    yield f"- Status: {finished.status}, exit code {finished.exit_code}: {clean(finished.reason)}"
+    yield f"- Specification: {clean(ended.run.spec.path)} ({ended.run.spec.sha256[:SHORT]})"
+
+
+def _phases(ended: Ended) -> Iterator[str]:
+    names = {phase.id: phase.name for phase in ended.run.start.phases}
+    yield "## Phases"
+    yield ""
+    yield "| Phase | Name | Status | Alignment | Duration | Tokens used | Tokens estimated |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in ended.metrics["per_phase_summary"]:
+        score, minutes = row["alignment_score"], row["duration_minutes"]
+        cells = (
+            row["phase_id"],
+            _cell(names.get(row["phase_id"], "")),
+            row["status"],
+            "-" if score is None else f"{score:.1f}/10",
+            "-" if minutes is None else f"{minutes:g}m",
+            str(row["tokens_used"]),
+            "-" if row["estimated_tokens"] is None else str(row["estimated_tokens"]),
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    return clean(text, 60).replace("|", "/")
+
+
+def _integration(done: CompletionFinished | None) -> Iterator[str]:
+    yield "## Integration"
+    yield ""
+    status = done.integration.replace("_", " ") if done else _NOT_RUN
+    yield f"integration: {status}"
+    if done and done.because:
+        yield ""
+        yield clean(done.because, 600)
+
+
+def _audit(done: CompletionFinished | None) -> Iterator[str]:
+    yield "## Self-Audit Results"
+    yield ""
+    audit = done.self_audit if done else None
+    if audit is None:
+        yield f"Self-audit: {_NOT_RUN}."
+        return
+    if not audit.answered:
+        yield "The auditor gave no usable answer: every requirement is open."
+        yield ""
+    yield from _audit_numbers(audit)
+
+
+def _audit_numbers(audit: SelfAudit) -> Iterator[str]:
+    yield f"- Total requirements checked: {audit.total_requirements_checked}"
+    yield f"- Passed on first check: {audit.passed_on_first_check}"
+    yield f"- Gaps found: {audit.gaps_found}"
+    yield from (f"  - {g.requirement_id}: {clean(g.gap_description)} ({g.fix_complexity})" for g in audit.found)
+    yield f"- Gaps fixed: {audit.gaps_fixed}"
+    for fixed in audit.fixed:
+        commits = ", ".join(commit[:SHORT] for commit in fixed.fix_commits)
+        yield f"  - {fixed.requirement_id}: {commits or 'no change was needed'}"
+    yield f"- Gaps remaining: {audit.gaps_remaining}"
+    yield from (f"  - {g.requirement_id}: {clean(g.description)}" for g in audit.remaining_gap_details)
+    yield f"- Audit cycles: {audit.audit_cycles}"
+
+
+def _version(done: CompletionFinished | None) -> Iterator[str]:
+    if done is None or not (done.version or done.note):
+        return
+    yield "## Version"
+    yield ""
+    yield f"Bumped to {done.version}." if done.version else f"Not bumped: {clean(done.note)}."
+
+
+def _alert(run: RunRecord) -> Iterator[str]:
+    """COMP-06."""
+    alerts = [note for note in run.of(Noted) if note.event == "rubber_stamp_critical"]
+    if not alerts:
+        return
+    yield "## Rubber-Stamp Alert"
+    yield ""
+    for note in alerts:
+        told = note.details.get("message") or f"phase {note.phase}: uniform alignment scores"
+        yield f"- {clean(str(told), 300)}"
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
+    average = metrics["avg_alignment_score"]
+    yield "## Statistics"
+    yield ""
+    done = f"{metrics['phases_succeeded']} of {metrics['phases_attempted']} succeeded"
+    yield f"- Phases: {done}, {metrics['phases_failed']} failed, {metrics['phases_human_deferred']} wait for a person"
+    yield f"- Success rate: {metrics['success_rate'] * 100:g}%"
+    yield f"- Average alignment: {'-' if average is None else f'{average:.1f}/10'}"
+    yield f"- Duration: {metrics['total_duration_minutes']:g}m"
+    yield f"- Tokens: {metrics['total_tokens_used']} used, {metrics['total_estimated_tokens']} estimated"
+    yield f"- Debug loops: {metrics['total_debug_loops']}, re-plans: {metrics['total_replan_attempts']}"
+    for category, count in metrics["failure_taxonomy_histogram"].items():
+        yield f"- Failures of category {clean(category, 40)}: {count}"
+
+
+def _next(ended: Ended) -> Iterator[str]:
+    yield "## Next Steps"
+    yield ""
+    if ended.left:
+        yield f"Remaining phases: {' '.join(ended.left)}"
+        yield ""
+        yield from continuing(" ".join(ended.left))
+    elif ended.finished.exit_code == 0:
+        yield "All phases complete. Project is done."
+    else:
+        yield clean(ended.finished.reason)
+
+
+def _account(text: str) -> Iterator[str]:
+    yield "## Account"
+    yield ""
+    yield "````text"
+    yield text.rstrip("\n")
+    yield "````"
