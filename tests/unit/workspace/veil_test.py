@@ -8,7 +8,7 @@ import pytest
 from support.repos import git
 from support.workspaces import FILES, Bench, make_bench, open_workspace
 
-SECRET = "verified by: `run --with 4711`"
+SECRET = "verified by: `run --with quince`"
 ROADMAP = ".planning/ROADMAP.md"
 
 
@@ -30,7 +30,7 @@ def every_object(folder: str) -> bytes:
 def test_no_object_of_a_clone_holds_a_planning_file(bench: Bench) -> None:
     folder = bench.workspace.clone(bench.base, {ROADMAP: "# veiled\n"})
 
-    assert b"4711" not in every_object(folder)
+    assert b"quince" not in every_object(folder)
     assert git(Path(folder), "log", "-p", "--format=%s", "--", ".planning") == ""
     assert git(Path(folder), "ls-files", ".planning") == ""
 
@@ -65,7 +65,7 @@ def test_planning_files_that_were_committed_once_and_no_more_stay_veiled(bench: 
     git(bench.root, "commit", "-qm", "not tracked any more")
     later = open_workspace(bench.root, "run-3")
 
-    assert b"4711" not in every_object(later.workspace.clone(later.base, {}))
+    assert b"quince" not in every_object(later.workspace.clone(later.base, {}))
 
 
 def test_a_project_without_planning_files_in_git_keeps_its_whole_history(tmp_path: Path) -> None:
