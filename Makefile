@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test check coverage format format-check lint types docs docs-check bench honesty lock clean
+.PHONY: help demo test check coverage format format-check lint types docs docs-check bench faults honesty lock clean
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
@@ -15,6 +15,7 @@ help:
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
+	@echo "make faults  kill -9 at every write and at 200 random instants"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -73,6 +74,9 @@ docs-check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
+
+faults: $(VENV)/.dev
+	AUTOPILOT_KILLS=200 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)
