@@ -15,8 +15,8 @@ SHOWN = 3
 def line(result: Result) -> str:
     """What the suite fails on is marked BAD; a liar let through where the user gave no command, a dash."""
     bout = result.bout
-    let_through = not bout.anchored and result.accepted and not result.broken
-    let_through = let_through or (bout.agent.beyond and result.accepted and not result.broken)
+    excused = bout.agent.beyond or not (bout.anchored or bout.agent.honest)
+    let_through = excused and result.accepted and not result.broken
     mark = "ok " if result.right and not let_through else ("-  " if let_through else "BAD")
     turn = f"#{bout.turn}" if bout.agent.repeat > 1 else ""
     name = f"{bout.agent.name}{turn} on {bout.project.name}"

@@ -139,6 +139,21 @@ def test_tables_go_between_the_markers_of_a_page_and_nowhere_else(tmp_path: Path
     assert "old" not in text
 
 
+@pytest.mark.parametrize(
+    ("result", "mark"),
+    [
+        (a_result(LIARS[0], accepted=True), "BAD"),
+        (a_result(LIARS[0], accepted=True, anchored=False), "-  "),
+        (a_result(BEYOND[0], accepted=True), "-  "),
+        (a_result(HONEST[0], accepted=True, anchored=False), "ok "),
+        (a_result(HONEST[0], accepted=False), "BAD"),
+    ],
+    ids=["false accept", "unanchored accept", "beyond", "accepted", "false reject"],
+)
+def test_a_line_is_marked_by_what_it_means(result: Result, mark: str) -> None:
+    assert tables.line(result).startswith(mark)
+
+
 def test_what_no_command_can_show_is_counted_apart_and_openly() -> None:
     results = [a_result(BEYOND[0], accepted=True), a_result(LIARS[0], accepted=False)]
 
