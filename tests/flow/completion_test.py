@@ -60,7 +60,9 @@ def ending_calls(project: Drive) -> list[str]:
 
 
 def report_of(project: Drive) -> str:
-    return max((project.root / ".autopilot").glob("completion-*.md")).read_text(encoding="utf-8")
+    """Of the newest run; by their names a second run in the same second would come before the first."""
+    reports = (project.root / ".autopilot").glob("completion-*.md")
+    return max(reports, key=lambda path: path.stat().st_mtime_ns).read_text(encoding="utf-8")
 
 
 def events_of(project: Drive) -> list[tuple[str, dict[str, Any]]]:

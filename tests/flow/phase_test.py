@@ -126,6 +126,7 @@ def test_a_plan_that_leaves_a_requirement_out_is_sent_back_by_machine(place: Pat
     project = driven(place, [*reviews(), PLAN, complete, GOOD])
     roadmap = project.reads(".planning/ROADMAP.md").replace("**Depends", "**Requirements**: REQ-01\n**Depends")
     write(project.root, {".planning/ROADMAP.md": roadmap, ".planning/REQUIREMENTS.md": "- [ ] **REQ-01**: A letter.\n"})
+    write(project.root, {".planning/config.json": '{"workflow": {"self_audit": false}}\n'})
 
     assert project.run().exit == 0
     assert project.steps[3:7] == ["plan", "plan_check", "plan", "plan_check"]
@@ -295,7 +296,7 @@ def test_a_low_score_is_planned_again_once(place: Path) -> None:
     """PGAT-04."""
     better = plan_answer("1", [("more1.txt", "more")]) | {"attempt": 2}
     more = work_answer("1", "01-01", "more1.txt", "more\n", attempt=2)
-    low = {**reviews(6.9)[-1], "attempt": 1}
+    low = rate_answer(6.9, attempt=1)
     project = driven(place, [*reviews(), low, PLAN, GOOD, better, more])
 
     assert project.run().exit == 0
