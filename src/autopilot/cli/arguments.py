@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import phase_options, receipt_options
+from autopilot.cli import mode_options, phase_options, receipt_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -54,11 +54,10 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--agent", default="auto")
         parser.add_argument("--reviewer")
         parser.add_argument("--model")
-        parser.add_argument("--lenient", action="store_true")
+        mode_options.describe(parser)
         confinement = parser.add_mutually_exclusive_group()
         confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
         confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
-        parser.add_argument("--visual", action="store_true")
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")

@@ -44,7 +44,17 @@ options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
+  --complete            all outstanding phases; what a failure blocks is skipped
+  --force [PHASES]      do completed phases again, from research on
+  --quality [PHASES]    work on phases until they have 9.5 of 10
+  --gaps [PHASES]       close what lowered the score of completed phases
+  --discuss [PHASES]    talk about what is open in phases before they are run
+  --map [PHASES]        ask what phases do not say; alone it runs nothing
+  --answers FILE        what to answer where a person would be asked
   --lenient             pass at 7 of 10 instead of 9, without remediation
+  --checkpoint-every N  pause for a look after every N phases
+  --jobs N              up to N phases at a time, where they allow it;
+  --sequential          one phase after the other, as without --jobs
   --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none
   --unsandboxed         confine nothing; then no result counts as verified
   --visual              look at the app's pages in every phase, not only in

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from autopilot.cli import console
+from autopilot.cli import console, mode_options
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
@@ -64,6 +64,8 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         last=options.last,
         only=options.only,
         caps=caps_of(options),
+        modes=mode_options.chosen(options),
+        answers=options.answers,
     )
 
 

@@ -3,6 +3,7 @@
 from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
+from autopilot.domain.modes import Modes
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
@@ -13,6 +14,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume.
 
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
+    `answers` is a file with the answers to what a person would be asked.
     """
 
     folder: str
@@ -27,6 +29,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     last: str | None = None
     only: str | None = None
     caps: RunCaps = RunCaps()
+    modes: Modes = Modes()
+    answers: str | None = None
 
     @property
     def wish(self) -> str:

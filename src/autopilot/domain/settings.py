@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autopilot.domain.evidence import Severity
+from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
 from autopilot.domain.visual import VisualTesting
@@ -101,3 +102,4 @@ class Settings(Value, frozen=True, kw_only=True):
     integration_check: bool = False
     self_audit: bool = False
     version_bump: bool = False
+    modes: Modes = Modes()

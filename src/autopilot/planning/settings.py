@@ -33,6 +33,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         integration_check=config.integration_check,
         self_audit=config.self_audit,
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
+        modes=request.modes,
     )
 
 
