@@ -48,7 +48,11 @@ def test_a_verb_takes_what_follows_it(verb: str) -> None:
 @pytest.mark.parametrize(
     ("words", "what", "do"),
     [
-        (["run", "3", "--fast"], "Unknown option '--fast' after 'run'.", "--agent, --reviewer, --model, --lenient"),
+        (
+            ["run", "3", "--fast"],
+            "Unknown option '--fast' after 'run'.",
+            "--agent, --reviewer, --model, --complete, --lenient",
+        ),
         (["3", "--len"], "Unknown option '--len' after 'run'.", "--lenient"),
         (["stop", "now"], "Unknown word 'now' after 'stop'.", "Options of stop: --now."),
         (["rebuild", "--json"], "Unknown option '--json' after 'rebuild'.", "Options of rebuild: none."),
