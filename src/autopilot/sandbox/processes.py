@@ -37,7 +37,7 @@ class ChildProcesses:
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
         begun = time.monotonic()
-        job = msgspec.structs.replace(job, mark=self._own(job.mark))
+        job = msgspec.structs.replace(job, mark=self.own(job.mark))
         with self._running(job) as child:
             talk = Conversation(child, job.stdin, job.max_output)
             if started is not None:
@@ -54,9 +54,10 @@ class ChildProcesses:
 
     def sweep(self, mark: str) -> int:
         """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
-        return marks.sweep(self._own(mark))
+        return marks.sweep(self.own(mark))
 
-    def _own(self, mark: str) -> str:
+    def own(self, mark: str) -> str:
+        """The mark as it is in the environment of our children."""
         return f"{self._territory}/{mark}" if self._territory and mark else mark
 
     @contextmanager
