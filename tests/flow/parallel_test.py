@@ -1,13 +1,23 @@
 """Several phases at a time: they overlap, are merged, and none of them loses what another does."""
 
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from autopilot import app, driving
 from autopilot.domain.events import MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
 from autopilot.domain.modes import Modes
+from support.letters import Letters, MeetingLetters
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
-from support.runs import driven
+from support.runs import Drive, driven
 
 JOBS = Modes(jobs=3)
 
@@ -117,3 +127,80 @@ def test_work_that_is_red_only_together_is_done_again_on_top(place: Path) -> Non
     assert (refused.phase, refused.conflicts) == ("2", ())
     assert "red once merged with the line" in refused.because
     assert project.reads("letter2.txt") == "done, low\n"
+
+
+def survivors(root: Path) -> list[str]:
+    mark = f"AUTOPILOT_MARK={driving.processes_of(root)._territory}/".encode()
+    found = []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in environ.read_bytes():
+                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
+    return found
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 30
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
+
+
+@contextmanager
+def running(letters: Letters) -> Iterator[subprocess.Popen[bytes]]:
+    words = ["run", "all", "--agent", letters.agent, "--unsandboxed", "--jobs", "3"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "autopilot", *words],
+        cwd=letters.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as run:
+        try:
+            yield run
+        finally:
+            run.kill()
+
+
+def test_three_agents_meet_each_other_at_work(place: Path) -> None:
+    letters = MeetingLetters(place)
+    with running(letters) as run:
+        assert run.wait(60) == 0
+
+    assert letters.all_met()
+    assert set(letters.calls().values()) == {1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
+def test_killed_in_the_middle_of_all_three_nothing_is_lost_and_nothing_finished_is_done_again(place: Path) -> None:
+    letters = MeetingLetters(place, held=True)
+    with running(letters) as run:
+        assert soon(letters.all_met)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    before = letters.calls()
+    letters.go()
+    drive = Drive(letters.root)
+
+    assert drive.resume().exit == 0
+    again = {call for call, times in letters.calls().items() if times > 1}
+    assert again == {f"{n}/execute/1" for n in "123"}
+    assert {call for call in before if "plan" in call} == {
+        f"{n}/{step}/1" for n in "123" for step in ("plan", "plan_check")
+    }
+    assert sorted(set(letters.users_work()["files"])) == ["notes.txt", "scratch/idea.txt", "todo.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
+@pytest.mark.parametrize("how", ["stop", "SIGINT"])
+def test_a_stop_takes_every_child_of_every_phase_with_it(place: Path, how: str) -> None:
+    letters = MeetingLetters(place, held=True)
+    with running(letters) as run:
+        assert soon(letters.all_met)
+        began = time.monotonic()
+        if how == "stop":
+            app.stop(str(letters.root), now=False)
+        else:
+            run.send_signal(signal.SIGINT)
+        assert run.wait(20) == 130
+        assert time.monotonic() - began < 10
+    assert not survivors(letters.root)
