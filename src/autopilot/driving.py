@@ -14,6 +14,7 @@ from platformdirs import user_cache_path
 from autopilot.agents import choose as agents
 from autopilot.agents.environment import passing_on
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.digest import digest_of
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -46,7 +47,7 @@ from autopilot.journal.files import write_atomic
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import birth_of, boot_id
 from autopilot.journal.metrics import MetricsFile, metrics_of
-from autopilot.journal.projection import state_of
+from autopilot.journal.projection import Projection, state_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
@@ -177,7 +178,7 @@ class Driver:
                 retry=retry,
                 tools=tools,
                 caps=caps,
-                anew=finished_steps(streams.all_passes()) if starts_anew(record) else None,
+                anew=finished_steps(streams.digests()) if starts_anew(record) else None,
             )
             streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
@@ -270,11 +271,11 @@ class Driver:
         return tool_versions(self.crew.processes, commands, os.environ)
 
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
-        file = StateFile(self.home)
+        file, projection = StateFile(self.home), Projection()
 
         def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
             if not isinstance(entry.event, AgentStarted | AgentAnswered):
-                write_state(file, streams)
+                file.write(projection.state(streams.run(), streams))
 
         streams = Streams(journal, run, (self.listener, project))
         return streams
@@ -284,10 +285,10 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) ->
     """Write the account of a finished run and archive its state (COMP-05). May be done again after a crash."""
     run, passes = streams.run(), known_passes(streams)
     if isinstance(finished, RunStopped):
-        return run_end(run, streams.all_passes(), finished)
+        return run_end(run, streams.digests(), finished)
     records = [record for found in passes.values() for record in found]
     state = state_of(run, passes, events=None)
-    end = run_end(run, records, finished)
+    end = run_end(run, map(digest_of, records), finished)
     told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
     ended = Ended(
         run=run,
@@ -326,4 +327,4 @@ def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:
 
 
 def write_state(file: StateFile, streams: Streams) -> None:
-    file.write(state_of(streams.run(), known_passes(streams)))
+    file.write(Projection().state(streams.run(), streams))

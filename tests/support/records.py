@@ -17,6 +17,7 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
+from autopilot.domain.digest import PassDigest, digest_of
 from autopilot.domain.events import (
     AgentAnswered,
     Brief,
@@ -203,6 +204,10 @@ class Story:
         row = CriterionScore(criterion="the letter", score=score, justification="as asked", evidence="letter.txt:1")
         opinion = RateOpinion(alignment_score=score, scorecard=(row,), commands_run=(DONE,))
         return self.step("rate", Rated(opinion=opinion, score=score), verdict)
+
+    @property
+    def digest(self) -> PassDigest:
+        return digest_of(self.record)
 
     @property
     def record(self) -> PhaseRecord:

@@ -1,6 +1,8 @@
 """All that is known of a run and of one pass of a phase: ordered entries, never edited, and what they tell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 from autopilot.domain.events import (
@@ -25,6 +27,7 @@ from autopilot.domain.events import (
     StepFinished,
     StepStarted,
 )
+from autopilot.domain.moments import elapsed
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
 from autopilot.domain.run_caps import capped
@@ -33,9 +36,11 @@ from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry
 
 R = TypeVar("R")
+Stretch = tuple[tuple[tuple[str, int], ...], float]
+"""Passes by phase and number that were worked on, and the seconds it took."""
 
 
-class PhaseRecord(Value, frozen=True, kw_only=True):
+class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
     """
     One pass of one phase. `start` is the run's first event, `brief` what this pass began with.
 
@@ -51,7 +56,7 @@ class PhaseRecord(Value, frozen=True, kw_only=True):
     def phase(self) -> Phase:
         return self.brief.phase
 
-    @property
+    @cached_property
     def finished(self) -> tuple[StepFinished, ...]:
         return tuple(e.event for e in self.entries if isinstance(e.event, StepFinished))
 
@@ -145,22 +150,29 @@ class PassEnd(Value, frozen=True, kw_only=True):
     completed_before: bool
 
 
-class RunRecord(Value, frozen=True, kw_only=True):
+class RunRecord(Value, frozen=True, kw_only=True, dict=True):
+    """A value of its entries; what is asked of it again and again is worked out once."""
+
     entries: tuple[Entry, ...] = ()
 
     def of(self, kind: type[R]) -> Iterator[R]:
         return (e.event for e in self.entries if isinstance(e.event, kind))
 
-    @property
+    @cached_property
     def start(self) -> RunStarted:
         return next(self.of(RunStarted))
 
-    @property
+    @cached_property
+    def resumes(self) -> tuple[str, ...]:
+        """When the run was taken up again."""
+        return tuple(entry.at for entry in self.entries if isinstance(entry.event, RunResumed))
+
+    @cached_property
     def spec(self) -> Spec:
         """AMB-23: the specification as it was locked last, at the start or at a resume."""
         return next((resumed.spec for resumed in reversed(tuple(self.of(RunResumed)))), self.start.spec)
 
-    @property
+    @cached_property
     def limits(self) -> Limits:
         """The limits with the caps as they were given last."""
         limits = self.start.settings.limits
@@ -170,34 +182,46 @@ class RunRecord(Value, frozen=True, kw_only=True):
 
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
         """Every finished pass of the phase."""
-        return tuple(f for f in self.of(PhaseFinished) if f.outcome.phase == phase)
+        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished))
 
     def retried(self, phase: str) -> bool:
         """Whether the phase got another chance after it had failed."""
-        return any(phase in resumed.retry for resumed in self.of(RunResumed))
+        return any(isinstance(event, RunResumed) for event in self._told.get(phase, ()))
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
         """The passes that count: all of them, or those since the phase got another chance."""
-        return tuple(f for f in self._since_retry(phase) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
+        return tuple(f for f in self._since_retry(phase) if isinstance(f, PhaseFinished))
 
     def skipped(self, phase: str) -> PhaseSkipped | None:
-        skips = (s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped))
-        return next((s for s in skips if s.phase == phase), None)
+        return next((s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped)), None)
 
-    def _since_retry(self, phase: str) -> tuple[Event, ...]:
-        events = tuple(entry.event for entry in self.entries)
-        chances = [i for i, e in enumerate(events) if _begins_anew(e, phase)]
-        return events[chances[-1] + 1 :] if chances else events
+    def _since_retry(self, phase: str) -> Sequence[Event]:
+        told = self._told.get(phase, ())
+        chances = [n for n, event in enumerate(told) if isinstance(event, RunResumed | MergeRefused)]
+        return told[chances[-1] + 1 :] if chances else told
+
+    @cached_property
+    def _told(self) -> dict[str, list[Event]]:
+        """What happened to each phase, in order; to be given another chance is among it."""
+        told: dict[str, list[Event]] = {}
+        for entry in self.entries:
+            for phase in _concerned(entry.event):
+                told.setdefault(phase, []).append(entry.event)
+        return told
 
     def landed(self, phase: str) -> PhaseLanded | None:
-        return next((p for p in self.of(PhaseLanded) if p.phase == phase), None)
+        return next((p for p in self._told.get(phase, ()) if isinstance(p, PhaseLanded)), None)
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
-        merges = (m for m in self._since_retry(phase) if isinstance(m, PhaseMerged))
-        return next((m for m in merges if m.phase == phase), None)
+        return next((m for m in self._since_retry(phase) if isinstance(m, PhaseMerged)), None)
 
-    @property
+    @cached_property
+    def briefs(self) -> tuple[Brief, ...]:
+        """What every pass began with, in the order of their start."""
+        return tuple(started.brief for started in self.of(PhaseStarted))
+
+    @cached_property
     def open_passes(self) -> tuple[Brief, ...]:
         """The passes that were started and have not finished, in the order of their start; at most one a phase."""
         found: dict[str, Brief] = {}
@@ -212,6 +236,40 @@ class RunRecord(Value, frozen=True, kw_only=True):
     def open_phase(self) -> Brief | None:
         """The newest pass that was started and has not finished, if any."""
         return next(reversed(self.open_passes), None)
+
+    @cached_property
+    def at_work(self) -> dict[tuple[str, int], str]:
+        """When each pass that is open was started, by phase and number."""
+        opened = {(brief.phase.id, brief.number) for brief in self.open_passes}
+        begun = ((e.event.brief, e.at) for e in self.entries if isinstance(e.event, PhaseStarted))
+        return {(b.phase.id, b.number): at for b, at in begun if (b.phase.id, b.number) in opened}
+
+    @cached_property
+    def stretches(self) -> tuple[tuple[Stretch, ...], Stretch]:
+        """
+        The run's time up to its newest entry: what is over, piece by piece, and what goes on.
+
+        A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what
+        was before a crash and left none there is known to its passes.
+        """
+        over: list[Stretch] = []
+        begun, open_now, seconds = list[tuple[str, int]](), set[str](), 0.0
+        for entry, after in pairwise((*self.entries, None)):
+            assert entry is not None
+            was_open = bool(open_now)
+            match entry.event:
+                case PhaseStarted(brief=brief):
+                    open_now.add(brief.phase.id)
+                case PhaseFinished(outcome=outcome):
+                    open_now.discard(outcome.phase)
+            if was_open != bool(open_now):
+                over.append((tuple(begun), seconds))
+                begun, seconds = [], 0.0
+            if isinstance(entry.event, PhaseStarted):
+                begun.append((entry.event.brief.phase.id, entry.event.brief.number))
+            if after is not None and not isinstance(after.event, RunResumed):
+                seconds += elapsed(entry.at, after.at)
+        return tuple(over), (tuple(begun), seconds)
 
     @property
     def completing(self) -> Brief | None:
@@ -229,11 +287,13 @@ class RunRecord(Value, frozen=True, kw_only=True):
         return last if isinstance(last, RunFinished | RunStopped) else None
 
 
-def _begins_anew(event: Event, phase: str) -> bool:
-    """Whether from here on earlier passes of the phase no longer count."""
+def _concerned(event: Event) -> tuple[str, ...]:
+    """The phases an event of the run is about. From a second chance on earlier passes no longer count."""
     match event:
         case RunResumed(retry=retry):
-            return phase in retry
-        case MergeRefused(phase=refused):
-            return refused == phase
-    return False
+            return retry
+        case PhaseFinished(outcome=outcome):
+            return (outcome.phase,)
+        case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused():
+            return (event.phase,)
+    return ()

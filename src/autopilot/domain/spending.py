@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 
 from autopilot.domain.budgets import budget_of
-from autopilot.domain.events import AgentAnswered
+from autopilot.domain.digest import CallDigest, PassDigest
 from autopilot.domain.evidence import Usage
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.value import Value
 
 LETTERS_A_TOKEN = 4
@@ -22,11 +21,11 @@ class Spent(Value, frozen=True, kw_only=True):
     untold_usd: int = 0
 
 
-def answers(passes: Iterable[PhaseRecord]) -> tuple[AgentAnswered, ...]:
-    return tuple(e.event for record in passes for e in record.entries if isinstance(e.event, AgentAnswered))
+def answers(passes: Iterable[PassDigest]) -> tuple[CallDigest, ...]:
+    return tuple(call for digest in passes for call in digest.calls)
 
 
-def spent(calls: Iterable[AgentAnswered]) -> Spent:
+def spent(calls: Iterable[CallDigest]) -> Spent:
     """A call that was made twice was paid twice."""
     usages = [call.usage for call in calls]
     tokens = [told for usage in usages if (told := tokens_of(usage)) is not None]
@@ -52,7 +51,7 @@ class Debit(Value, frozen=True, kw_only=True):
     usd: float = 0.0
 
 
-def debit(role: str, prompt: str, made: Iterable[AgentAnswered]) -> Debit:
+def debit(role: str, prompt: str, made: Iterable[CallDigest]) -> Debit:
     """
     The worst case: the prompt and as much as the role may answer, or what such a call has cost in this run, if more.
 

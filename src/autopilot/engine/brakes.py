@@ -5,19 +5,19 @@ A cap is asked before every step and every call. A breaker is asked before work 
 and the check of it: a phase's own limits come first, and what was paid for is looked at.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
-from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted, RunFinished, RunResumed, RunStopped
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.active_time import active_time
+from autopilot.domain.digest import PassDigest
+from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
+from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
 from autopilot.domain.spending import Debit, Spent, answers, spent
 from autopilot.domain.tries import BREAKER, CAP, Tries, tries
 
-Passes = tuple[PhaseRecord, ...]
-Span = tuple[tuple[str, ...], float]
+Passes = tuple[PassDigest, ...]
 MINUTE = 60
 NO_CALL = Debit()
 COST_UNKNOWN, CLOSED = "cost_unknown", "circuit_breaker_closed"
@@ -161,14 +161,14 @@ def gauged(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None,
     if phase is None:
         at_work = run.open_phase
         phase = at_work.phase.id if at_work else ""
-    spans = tuple(_spans(run, passes, now))
+    worked = active_time(run, passes, now)
     return Gauge(
         limits=run.limits,
         tries=tries(run, passes, phase),
         run=spent(answers(passes)),
-        here=spent(answers(p for p in passes if p.phase.id == phase)),
-        run_minutes=sum(minutes for _, minutes in spans),
-        phase_minutes=_by_phase(spans).get(phase, 0.0),
+        here=spent(answers(p for p in passes if p.phase == phase)),
+        run_minutes=worked.run,
+        phase_minutes=worked.phases.get(phase, 0.0),
         phase=phase,
         ahead=ahead or NO_CALL,
     )
@@ -181,40 +181,6 @@ def seconds_left(run: RunRecord, passes: Passes, now: str, phase: str | None = N
     if gauge.phase:
         left = min(left, gauge.limits.minutes_per_phase - gauge.phase_minutes)
     return left * MINUTE
-
-
-def active_minutes(run: RunRecord, passes: Passes, now: str) -> dict[str, float]:
-    """By phase, and under an empty name between phases; the time in which nobody worked on the run is left out."""
-    return _by_phase(_spans(run, passes, now))
-
-
-def _by_phase(spans: Iterable[Span]) -> dict[str, float]:
-    """Phases at work at the same time have the same minutes each."""
-    minutes: dict[str, float] = {}
-    for phases, length in spans:
-        for phase in phases or ("",):
-            minutes[phase] = minutes.get(phase, 0.0) + length
-    return minutes
-
-
-def _spans(run: RunRecord, passes: Passes, now: str) -> Iterator[Span]:
-    """From entry to entry: the phases that were open, and the minutes it took."""
-    told = sorted((*run.entries, *(e for p in passes for e in p.entries)), key=lambda entry: entry.at)
-    phases: tuple[str, ...] = ()
-    for entry, after in zip(told, (*told[1:], None), strict=True):
-        match entry.event:
-            case PhaseStarted(brief=brief):
-                phases = (*phases, brief.phase.id)
-            case PhaseFinished(outcome=outcome):
-                phases = tuple(phase for phase in phases if phase != outcome.phase)
-        if after is None or not isinstance(after.event, RunResumed):
-            yield phases, _minutes(entry.at, after.at if after else now)
-
-
-def _minutes(begin: str, end: str) -> float:
-    """A clock that was put back takes nothing away."""
-    seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
-    return max(0.0, seconds) / MINUTE
 
 
 def _amount(value: float, unit: str) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
+from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import RunFinished, RunStopped
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.spending import answers, spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
@@ -22,7 +23,7 @@ def ending(run: RunRecord) -> Ending:
     )
 
 
-def run_end(run: RunRecord, passes: Iterable[PhaseRecord], finished: RunFinished | RunStopped) -> RunEnd:
+def run_end(run: RunRecord, passes: Iterable[PassDigest], finished: RunFinished | RunStopped) -> RunEnd:
     told = spent(answers(passes))
     return RunEnd(
         run=run.start.run,

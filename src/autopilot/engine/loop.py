@@ -6,6 +6,7 @@ from typing import assert_never
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.digest import WORKING, PassDigest
 from autopilot.domain.events import (
     Brief,
     CompletionStarted,
@@ -24,7 +25,6 @@ from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
-from autopilot.domain.tries import WORKING
 from autopilot.domain.verdict import Retry
 from autopilot.engine.brakes import Brake, Tripped, due_notes, over_cap, tripped
 from autopilot.engine.briefs import brief_for
@@ -46,7 +46,7 @@ from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
 
-Brakes = Callable[[RunRecord, tuple[PhaseRecord, ...], str, str], Brake | None]
+Brakes = Callable[[RunRecord, tuple[PassDigest, ...], str, str], Brake | None]
 
 
 def next_event(hands: Hands, streams: Streams) -> RunEvent:
@@ -86,7 +86,7 @@ def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
 
 def heed(brakes: Brakes, hands: Hands, streams: Streams, phase: str = "") -> None:
     """`phase` is the one that asks, empty between phases."""
-    brake = brakes(streams.run(), streams.all_passes(), hands.clock.now(), phase)
+    brake = brakes(streams.run(), streams.digests(), hands.clock.now(), phase)
     if brake is not None:
         raise Tripped(brake)
 
@@ -104,7 +104,7 @@ def run_phase(
         heed(tripped if tries_again(move, record) else over_cap, hands, streams, brief.phase.id)
         record = perform(move, record, hands, streams)
         with streams.turn:
-            for note in due_notes(streams.run(), streams.all_passes()):
+            for note in due_notes(streams.run(), streams.digests()):
                 streams.append_run(note)
         told()
 

@@ -6,17 +6,27 @@ from collections.abc import Sequence
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Brief, Entry, Event, PhaseStarted, stream_of
+from autopilot.domain.digest import PassDigest, digest_of
+from autopilot.domain.events import Brief, Entry, Event, RunStarted, stream_of
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
 
+SPARE = 8
+
 
 class Streams:
-    """Threads may share one: entries are written, and listeners told of them, one after the other."""
+    """
+    Threads may share one: entries are written, and listeners told of them, one after the other.
+
+    What is over is not kept in memory but for its digest; asked for again, it is read again.
+    """
 
     def __init__(self, journal: Journal, run: str, listeners: Sequence[Listener]) -> None:
         self._journal, self._run, self._listeners = journal, run, listeners
         self._entries: dict[str, tuple[Entry, ...]] = {}
+        self._records: dict[str, PhaseRecord] = {}
+        self._digests: dict[str, PassDigest] = {}
+        self._known: tuple[RunRecord, RunStarted] | None = None
         self.turn = threading.RLock()
 
     def append(self, stream: str, event: Event) -> None:
@@ -35,17 +45,34 @@ class Streams:
         """Read everything anew next time: after an interruption the copies here may lag behind the disk."""
         with self.turn:
             self._entries.clear()
+            self._records.clear()
+            self._digests.clear()
+            self._known = None
 
     def run(self) -> RunRecord:
-        return RunRecord(entries=self._load(self._run))
+        return self._current()[0]
+
+    def _current(self) -> tuple[RunRecord, RunStarted]:
+        """The run's record, and its start as it is in force by now."""
+        with self.turn:
+            entries = self._load(self._run)
+            if self._known is None or self._known[0].entries is not entries:
+                run = RunRecord(entries=entries)
+                before = self._known[1] if self._known else None
+                self._known = run, _in_force(run, before)
+            return self._known
 
     def phase(self, brief: Brief) -> PhaseRecord:
         stream = stream_of(self._run, brief.phase.id, brief.number)
-        run = self.run()
-        settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
-        start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
-        shown = self._plans() if brief.phase.id == COMPLETION else {}
-        return PhaseRecord(start=start, brief=brief, entries=self._load(stream), shown=shown)
+        with self.turn:
+            entries, start = self._load(stream), self._current()[1]
+            known = self._records.get(stream)
+            if known is not None and known.entries is entries and known.start is start:
+                return known
+            shown = self._plans() if brief.phase.id == COMPLETION else {}
+            record = PhaseRecord(start=start, brief=brief, entries=entries, shown=shown)
+            self._records[stream] = record
+            return record
 
     def completion(self) -> PhaseRecord | None:
         """The steps behind the last phase, once they have begun."""
@@ -59,18 +86,46 @@ class Streams:
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
-        briefs = (started.brief for started in self.run().of(PhaseStarted))
-        return tuple(self.phase(brief) for brief in briefs if brief.phase.id == phase)
+        return tuple(self.phase(brief) for brief in self.run().briefs if brief.phase.id == phase)
 
     def all_passes(self) -> tuple[PhaseRecord, ...]:
         """Every pass of every phase so far, in the order in which they were started."""
-        return tuple(self.phase(started.brief) for started in self.run().of(PhaseStarted))
+        return tuple(self.phase(brief) for brief in self.run().briefs)
+
+    def digests(self) -> tuple[PassDigest, ...]:
+        """The same in few words, which is all that is left in memory of those that are over."""
+        with self.turn:
+            run = self.run()
+            at_work = {(brief.phase.id, brief.number) for brief in run.open_passes}
+            return tuple(self._digest(b, run, is_open=(b.phase.id, b.number) in at_work) for b in run.briefs)
+
+    def _digest(self, brief: Brief, run: RunRecord, *, is_open: bool) -> PassDigest:
+        stream = stream_of(self._run, brief.phase.id, brief.number)
+        known = self._digests.get(stream)
+        if known is None or (is_open and known.entries != len(self._load(stream))):
+            known = self._digests[stream] = digest_of(self.phase(brief), run.resumes)
+        return known
 
     def _load(self, stream: str) -> tuple[Entry, ...]:
         with self.turn:
             if stream not in self._entries:
                 self._entries[stream] = self._journal.load(stream)
+                self._make_room(stream)
             return self._entries[stream]
+
+    def _make_room(self, wanted: str) -> None:
+        """The oldest go. There is room for more than are open at a time."""
+        room = SPARE + 2 * (self._known[1].settings.modes.jobs if self._known else 1)
+        for stream in [s for s in self._entries if s not in {self._run, wanted}][:-room]:
+            del self._entries[stream]
+            self._records.pop(stream, None)
+
+
+def _in_force(run: RunRecord, before: RunStarted | None) -> RunStarted:
+    """The same value as before where nothing changed, so that records made with it stay good."""
+    settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
+    start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
+    return before if before is not None and before == start else start
 
 
 def plan_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from autopilot.domain.digest import PassDigest
 from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import RunStopped
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.record import RunRecord
 from autopilot.domain.spending import answers, spent
 from autopilot.domain.tries import BREAKER, tries
 from autopilot.journal.clock import iso
 
 
-def breaker_state(run: RunRecord, passes: Iterable[PhaseRecord]) -> dict[str, Any]:
+def breaker_state(run: RunRecord, passes: Iterable[PassDigest]) -> dict[str, Any]:
     told, until, end = tries(run, passes), cooldown_until(run), run.end
     opened = isinstance(end, RunStopped) and bool(end.brake)
     return {
@@ -26,7 +27,7 @@ def breaker_state(run: RunRecord, passes: Iterable[PhaseRecord]) -> dict[str, An
     }
 
 
-def spending(run: RunRecord, passes: Iterable[PhaseRecord], minutes: float) -> dict[str, Mapping[str, Any]]:
+def spending(run: RunRecord, passes: Iterable[PassDigest], minutes: float) -> dict[str, Mapping[str, Any]]:
     """What the run has used of what it may; null where no agent told."""
     told, limits = spent(answers(passes)), run.limits
     return {

@@ -1,14 +1,15 @@
 """The state.json object, computed from the records alone: STATE-01 to STATE-08."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from autopilot.domain.active_time import active_time
+from autopilot.domain.completion import COMPLETION
+from autopilot.domain.digest import PassDigest, digest_of
 from autopilot.domain.events import (
-    Entry,
     Noted,
     PhaseFinished,
     PhaseStarted,
@@ -22,9 +23,9 @@ from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
-from autopilot.journal.projection_log import log_of
+from autopilot.journal.projection_log import EventLog, Source
 from autopilot.journal.projection_phase import phase_state
-from autopilot.journal.timeline import History, histories, in_order, times
+from autopilot.journal.timeline import History, histories, in_order
 
 VERSION = "1.0"
 EVENTS_KEPT = 200
@@ -39,28 +40,68 @@ def state_of(
     now: str = "",
     events: int | None = EVENTS_KEPT,
 ) -> dict[str, Any]:
-    """
-    `phases` is phase id to its passes in order. `now` moves `last_checkpoint` on between entries (AMB-19);
-    `events` None keeps the whole log, as the archive does.
-    """
-    known = histories(run, phases)
-    made = in_order(run, phases)
-    entries = times(run, made)
-    by_id = {phase.id: phase for phase in run.start.phases}
-    states = {id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) for id_, history in known.items()}
-    log = log_of(run, phases)
-    return {
-        "_meta": _meta(run, known, states, max(now, entries[-1].at)),
-        "spec": _spec(run),
-        "roadmap_path": run.start.roadmap,
-        "last_checkpoint_sha": _checkpoint(run, known),
-        "phases": states,
-        "circuit_breaker": breaker_state(run, made),
-        "spending": spending(run, made, active_minutes(entries)),
-        "event_log": log if events is None else log[-events:],
-        "metrics": _metrics(states, entries),
-        **completion_state(run),
-    }
+    """`phases` is phase id to its passes in order; `events` None keeps the whole log, as the archive does."""
+    return Projection(events).state(run, Held(run, phases), now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Fulfils `Source` where all passes are at hand."""
+
+    run: RunRecord
+    phases: Mapping[str, tuple[PhaseRecord, ...]]
+
+    def digests(self) -> tuple[PassDigest, ...]:
+        return tuple(digest_of(record, self.run.resumes) for record in in_order(self.run, self.phases))
+
+    def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
+        return self.phases.get(phase, ())
+
+    def completion(self) -> PhaseRecord | None:
+        return next(iter(self.phases.get(COMPLETION, ())), None)
+
+
+class Projection:
+    """Computes the state of one run again and again; what is known of a phase is worked out when it has changed."""
+
+    def __init__(self, events: int | None = EVENTS_KEPT) -> None:
+        self._log = EventLog(events)
+        self._states: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+
+    def state(self, run: RunRecord, source: Source, *, now: str = "") -> dict[str, Any]:
+        """`now` moves `last_checkpoint` on between entries (AMB-19)."""
+        known, made = histories(run), source.digests()
+        last = max(run.entries[-1].at, *(digest.last for digest in made), self._ended(source))
+        states = self._phases(run, known, source)
+        minutes = round(active_time(run, made, last).run, 2)
+        return {
+            "_meta": _meta(run, known, states, source) | {"last_checkpoint": max(now, last)},
+            "spec": _spec(run),
+            "roadmap_path": run.start.roadmap,
+            "last_checkpoint_sha": _checkpoint(run, source),
+            "phases": states,
+            "circuit_breaker": breaker_state(run, made),
+            "spending": spending(run, made, minutes),
+            "event_log": self._log.lines(run, source),
+            "metrics": _metrics(states, minutes),
+            **completion_state(run),
+        }
+
+    def _phases(self, run: RunRecord, known: Mapping[str, History], source: Source) -> dict[str, dict[str, Any]]:
+        by_id = {phase.id: phase for phase in run.start.phases}
+        sizes: dict[str, list[int]] = {}
+        for digest in source.digests():
+            sizes.setdefault(digest.phase, []).append(digest.entries)
+        for id_, history in known.items():
+            mark = (len(history.turns), len(history.notes), *sizes.get(id_, ()))
+            if id_ not in self._states or self._states[id_][0] != mark:
+                whole = replace(history, passes=source.passes(id_))
+                self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
+        return {id_: self._states[id_][1] for id_ in known}
+
+    def _ended(self, source: Source) -> str:
+        ending = source.completion()
+        return ending.entries[-1].at if ending and ending.entries else ""
 
 
 def state_text(state: dict[str, Any]) -> bytes:
@@ -81,9 +122,7 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(
-    run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any], last_checkpoint: str
-) -> dict[str, Any]:
+def _meta(run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any], source: Source) -> dict[str, Any]:
     statuses = [state["status"] for state in states.values()]
     deferred = statuses.count("needs_human_verification")
     processed = deferred + statuses.count("completed") + statuses.count("failed")
@@ -92,11 +131,11 @@ def _meta(
         "version": VERSION,
         "run_id": run.start.run,
         "started_at": run.entries[0].at,
-        "last_checkpoint": last_checkpoint,
+        "last_checkpoint": "",
         "status": run_status(run),
         "total_phases": len(run.start.targets),
         "current_phase": current,
-        "current_step": _step(known[current]) if current is not None else None,
+        "current_step": _step(source.passes(current)) if current is not None else None,
         "orchestrator_context_pct": 0,
         "human_deferred_count": deferred,
         "total_phases_processed": processed,
@@ -115,9 +154,9 @@ def _current(run: RunRecord, known: Mapping[str, History]) -> str | None:
     return next((id_ for id_, history in known.items() if history.status in {"not_started", "in_progress"}), None)
 
 
-def _step(history: History) -> str | None:
+def _step(passes: tuple[PhaseRecord, ...]) -> str | None:
     """The step at work, else the last one finished."""
-    record = history.passes[-1] if history.passes else None
+    record = passes[-1] if passes else None
     if record is None:
         return None
     if record.open_step is not None:
@@ -134,35 +173,26 @@ def _spec(run: RunRecord) -> dict[str, Any]:
     return {"path": spec.path, "hash": f"sha256:{spec.sha256}", "locked_at": locked_at}
 
 
-def _checkpoint(run: RunRecord, known: Mapping[str, History]) -> str:
+def _checkpoint(run: RunRecord, source: Source) -> str:
     """The tip of the work: the open pass's, else what the last pass that counts left, else the run's base."""
     for entry in reversed(run.entries):
         match entry.event:
             case PhaseStarted(brief=brief):
-                passes = known[brief.phase.id].passes
+                passes = source.passes(brief.phase.id)
                 return passes[-1].commit if passes else brief.base
             case PhaseFinished(verdict=Advance() | AskHuman(), outcome=outcome):
                 return outcome.commit
     return run.start.base
 
 
-def _metrics(states: Mapping[str, Any], entries: list[Entry]) -> dict[str, Any]:
+def _metrics(states: Mapping[str, Any], minutes: float) -> dict[str, Any]:
     phases = states.values()
     statuses = [phase["status"] for phase in phases]
     return {
         "total_tokens_used": sum(phase["tokens_used"] for phase in phases),
-        "total_duration_minutes": active_minutes(entries),
+        "total_duration_minutes": minutes,
         "phases_completed": statuses.count("completed"),
         "phases_failed": statuses.count("failed"),
         "debug_loops_total": sum(phase["debug_attempts"] for phase in phases),
         "replan_count": sum(phase["replan_attempts"] for phase in phases),
     }
-
-
-def active_minutes(entries: list[Entry]) -> float:
-    """The time from first to last entry, without the time a stopped run waited to be resumed."""
-    seconds = 0.0
-    for before, after in pairwise(entries):
-        if not isinstance(after.event, RunResumed):
-            seconds += (datetime.fromisoformat(after.at) - datetime.fromisoformat(before.at)).total_seconds()
-    return round(seconds / 60, 2)

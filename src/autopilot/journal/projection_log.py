@@ -1,10 +1,12 @@
 """The event log of state.json: the journal's entries under the names of EVT-01."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from bisect import insort_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.deferral import REJECTED
+from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import (
     CompletionFinished,
     CompletionStarted,
@@ -32,21 +34,77 @@ Line = dict[str, Any]
 Told = Iterator[tuple[str, dict[str, Any]]]
 
 
-def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> list[Line]:
-    """Every line by time; at the same instant a pass's lines stand between its start and its end."""
-    waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
-    lines = list[Line]()
-    cycles = Cycles()
-    for entry in run.entries:
-        lines.extend(run_lines(entry, cycles))
-        cycles.hear(entry.event)
-        if isinstance(entry.event, PhaseStarted):
-            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
-            lines.extend(pass_lines(record) if record else ())
-        if isinstance(entry.event, CompletionStarted):
-            record = waiting.pop((COMPLETION, 0), None)
-            lines.extend(_completion_lines(record) if record else ())
-    return sorted(lines, key=lambda line: line["timestamp"])
+class Source(Protocol):
+    """Where the passes of a run are to be had: as they are, and in few words."""
+
+    def digests(self) -> tuple[PassDigest, ...]: ...
+
+    def passes(self, phase: str) -> tuple[PhaseRecord, ...]: ...
+
+    def completion(self) -> PhaseRecord | None: ...
+
+
+class EventLog:
+    """
+    Every line by time; at the same instant a pass's lines stand between its start and its end.
+
+    It is told of the run again and again and takes in what is new, so that this costs the same however long the run is.
+    `most` is how many lines it keeps, None for all.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self._most, self._cycles = most, Cycles()
+        self._read = 0
+        self._seen: dict[str, int] = {}
+        self._lines: list[tuple[tuple[str, int, int], Line]] = []
+
+    def lines(self, run: RunRecord, source: Source) -> list[Line]:
+        self._take_run(run)
+        # A pass is read only while it has more entries than were taken in.
+        begun = {key: n for n, key in _begun(run)}
+        for digest in source.digests():
+            key = (digest.phase, digest.number)
+            if digest.entries > self._seen.get(f"{key}", 0):
+                self._take_pass(source.passes(digest.phase), digest, begun[key])
+        ending = source.completion()
+        if ending is not None:
+            self._take_completion(ending, begun[COMPLETION, 0])
+        if self._most is not None:
+            del self._lines[: -self._most]
+        return [line for _, line in self._lines]
+
+    def _take_run(self, run: RunRecord) -> None:
+        for number, entry in enumerate(run.entries[self._read :], start=self._read):
+            self._add(number, 0, run_lines(entry, self._cycles))
+            self._cycles.hear(entry.event)
+        self._read = len(run.entries)
+
+    def _take_pass(self, passes: tuple[PhaseRecord, ...], digest: PassDigest, began: int) -> None:
+        record = next((p for p in passes if p.brief.number == digest.number), None)
+        key = f"{(digest.phase, digest.number)}"
+        for number in range(self._seen.get(key, 0), len(record.entries) if record else 0):
+            assert record is not None
+            self._add(began, number + 1, pass_lines(record, number))
+        self._seen[key] = digest.entries
+
+    def _take_completion(self, record: PhaseRecord, began: int) -> None:
+        for number in range(self._seen.get(COMPLETION, 0), len(record.entries)):
+            self._add(began, number + 1, _completion_lines(record, number))
+        self._seen[COMPLETION] = len(record.entries)
+
+    def _add(self, began: int, number: int, lines: Iterable[Line]) -> None:
+        for line in lines:
+            insort_right(self._lines, ((line["timestamp"], began, number), line), key=lambda held: held[0])
+
+
+def _begun(run: RunRecord) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Which of the run's entries each pass began with."""
+    for number, entry in enumerate(run.entries):
+        match entry.event:
+            case PhaseStarted(brief=brief):
+                yield number, (brief.phase.id, brief.number)
+            case CompletionStarted():
+                yield number, (COMPLETION, 0)
 
 
 def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:
@@ -61,24 +119,23 @@ def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:
             yield _line(entry.at, phase, None, name, details)
 
 
-def pass_lines(record: PhaseRecord) -> Iterator[Line]:
-    commit = record.brief.base
-    for entry in record.entries:
-        match entry.event:
-            case StepStarted(step=step, task=task, n=n):
-                details = {"n": n} if task is None else {"n": n, "task": task}
-                yield _line(entry.at, record.phase.id, step, "step_started", details)
-            case StepFinished() as done:
-                for name, details in (*_work_told(done), *_step_told(done, commit)):
-                    yield _line(entry.at, record.phase.id, done.step, name, details)
-                commit = done.commit
+def pass_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
+    """The lines of one entry of a pass."""
+    entry = record.entries[number]
+    match entry.event:
+        case StepStarted(step=step, task=task, n=n):
+            details = {"n": n} if task is None else {"n": n, "task": task}
+            yield _line(entry.at, record.phase.id, step, "step_started", details)
+        case StepFinished() as done:
+            earlier = (e.event.commit for e in reversed(record.entries[:number]) if isinstance(e.event, StepFinished))
+            for name, details in (*_work_told(done), *_step_told(done, next(earlier, record.brief.base))):
+                yield _line(entry.at, record.phase.id, done.step, name, details)
 
 
-def _completion_lines(record: PhaseRecord) -> Iterator[Line]:
+def _completion_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
     """The steps behind the last phase belong to no phase."""
-    for n, entry in enumerate(record.entries):
-        for step, name, details in completion_told(record, n):
-            yield _line(entry.at, None, step, name, details)
+    for step, name, details in completion_told(record, number):
+        yield _line(record.entries[number].at, None, step, name, details)
 
 
 def _line(at: str, phase: str | None, step: str | None, event: str, details: dict[str, Any]) -> Line:

@@ -1,6 +1,6 @@
 """A run's entries sorted by phase once, so that what is computed from them stays linear in their number."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted
@@ -70,8 +70,8 @@ def settled(verdict: Verdict) -> str:
             return "failed"
 
 
-def histories(run: RunRecord, passes: Mapping[str, tuple[PhaseRecord, ...]]) -> dict[str, History]:
-    """One history a target phase, in the order of the targets; then any other phase the run touched."""
+def histories(run: RunRecord) -> dict[str, History]:
+    """One history a target phase, in the order of the targets; then any other phase the run touched. No passes yet."""
     gathered = {phase: _Gathered() for phase in run.start.targets}
     for entry in run.entries:
         phase = phase_of(entry)
@@ -82,10 +82,7 @@ def histories(run: RunRecord, passes: Mapping[str, tuple[PhaseRecord, ...]]) -> 
             found.turns.append((entry.at, entry.event))
         elif isinstance(entry.event, Noted):
             found.notes.append(entry.event)
-    return {
-        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), passes=passes.get(phase, ()))
-        for phase, g in gathered.items()
-    }
+    return {phase: History(turns=tuple(g.turns), notes=tuple(g.notes)) for phase, g in gathered.items()}
 
 
 def phase_of(entry: Entry) -> str | None:
@@ -97,12 +94,6 @@ def phase_of(entry: Entry) -> str | None:
         case PhaseSkipped(phase=phase) | Noted(phase=phase):
             return phase
     return None
-
-
-def times(run: RunRecord, passes: Iterable[PhaseRecord]) -> list[Entry]:
-    """Every entry of the run and of its passes, by time."""
-    entries = [*run.entries, *(entry for record in passes for entry in record.entries)]
-    return sorted(entries, key=lambda entry: entry.at)
 
 
 def in_order(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> tuple[PhaseRecord, ...]:

@@ -20,11 +20,11 @@ def calls(*usages: Usage, role: str = "execute") -> Story:
 
 
 def test_what_no_agent_told_is_unknown_and_not_zero() -> None:
-    assert spent(answers([calls(Usage(), Usage()).record])) == Spent(calls=2, untold_tokens=2, untold_usd=2)
+    assert spent(answers([calls(Usage(), Usage()).digest])) == Spent(calls=2, untold_tokens=2, untold_usd=2)
 
 
 def test_what_some_told_is_summed_beside_how_many_did_not() -> None:
-    told = spent(answers([calls(DEAR, Usage(output_tokens=5), CHEAP).record]))
+    told = spent(answers([calls(DEAR, Usage(output_tokens=5), CHEAP).digest]))
 
     assert (told.tokens, told.usd, told.untold_tokens, told.untold_usd) == (52_005, 0.6, 0, 1)
 
@@ -42,7 +42,7 @@ def test_what_some_told_is_summed_beside_how_many_did_not() -> None:
 def test_the_worst_case_of_a_call_is_known_before_it_is_made(
     role: str, usages: tuple[Usage, ...], reckoned: Debit
 ) -> None:
-    assert debit(role, "word" * 100, answers([calls(*usages).record])) == reckoned
+    assert debit(role, "word" * 100, answers([calls(*usages).digest])) == reckoned
 
 
 def test_a_phase_s_share_grows_with_the_run_s_cap_and_never_shrinks() -> None:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autopilot.domain.active_time import active_time
+from autopilot.domain.digest import digest_of
 from autopilot.domain.events import (
     Entry,
     Event,
@@ -25,7 +27,7 @@ from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Limits
 from autopilot.domain.tries import tries
 from autopilot.domain.verdict import Advance, Retry
-from autopilot.engine.brakes import BREAKERS, CAPS, active_minutes, gauged, over_cap, seconds_left, tripped
+from autopilot.engine.brakes import BREAKERS, CAPS, gauged, over_cap, seconds_left, tripped
 from autopilot.engine.ending import phase_end
 from autopilot.gates import after_rate
 from autopilot.journal.projection import state_of
@@ -73,7 +75,7 @@ def prefixes(record: PhaseRecord) -> list[PhaseRecord]:
 @given(st.integers(1, 6))
 @settings(max_examples=6)
 def test_no_brake_trips_anywhere_on_an_honest_run(tasks: int) -> None:
-    assert [tripped(run_of(), (part,), SOON) for part in prefixes(honest(tasks))] == [None] * len(
+    assert [tripped(run_of(), (digest_of(part),), SOON) for part in prefixes(honest(tasks))] == [None] * len(
         prefixes(honest(tasks))
     )
 
@@ -100,7 +102,7 @@ def told(steps: list[str]) -> PhaseRecord:
 @given(STEPS)
 @settings(max_examples=50)
 def test_cb_06_what_is_spent_and_tried_only_grows_along_the_journal(steps: list[str]) -> None:
-    gauges = [gauged(run_of(), (part,), SOON) for part in prefixes(told(steps))]
+    gauges = [gauged(run_of(), (digest_of(part),), SOON) for part in prefixes(told(steps))]
     counts = [(g.tries.retries, g.run.tokens or 0, g.run.usd or 0, g.run.calls) for g in gauges]
 
     assert all(a <= b for before, after in pairwise(counts) for a, b in zip(before, after, strict=True))
@@ -110,7 +112,7 @@ def test_cb_06_what_is_spent_and_tried_only_grows_along_the_journal(steps: list[
 @settings(max_examples=50)
 def test_a_brake_makes_no_phase_look_better(steps: list[str], ended: tuple[Event, ...]) -> None:
     limits = {"retries": 0, "no_progress": 1, "same_error": 1, "usd_per_phase": 1.0}
-    brake = tripped(run_of(*ended, **limits), (told(steps),), SOON)
+    brake = tripped(run_of(*ended, **limits), (digest_of(told(steps)),), SOON)
     if brake is not None:
         stopped = run_of(*ended, brake.event(), **limits)
         assert brake.exit_code in {20, 21}
@@ -124,7 +126,7 @@ def test_every_brake_is_on_by_default_and_names_its_limit() -> None:
 
 @pytest.mark.parametrize(("times", "brake"), [(2, None), (3, "no_progress")], ids=["two tries", "three"])
 def test_cb_01_three_tries_without_progress_open_the_breaker(times: int, brake: str | None) -> None:
-    found = tripped(run_of(), (silent(times).record,), SOON)
+    found = tripped(run_of(), (silent(times).digest,), SOON)
 
     assert (found and found.name) == brake
 
@@ -134,7 +136,7 @@ def test_cb_02_five_equal_errors_open_the_breaker_whatever_their_numbers() -> No
     for n in range(5):
         story.step("debug", Debugged(work=work("1-debug", commit=f"d{n}", passed=False)))
         story.verified(Retry(step="debug", because=f"{n} tests failed in run{n}/log.txt"), passed=False)
-    found = tripped(run_of(no_progress=99), (story.record,), SOON)
+    found = tripped(run_of(no_progress=99), (story.digest,), SOON)
 
     assert found is not None
     assert (found.name, found.exit_code) == ("same_error", 21)
@@ -155,23 +157,24 @@ def test_counts_go_on_after_a_cut_and_begin_anew_after_an_end(
     before = (end,) if end else ()
     run = run_of(*before, resumed(anew=anew))
 
-    assert (tripped(run, (silent(3).record,), SOON) is not None) == stopped
+    assert (tripped(run, (silent(3).digest,), SOON) is not None) == stopped
 
 
 def test_rsm_05_a_resumed_breaker_is_half_open_until_a_check_passes() -> None:
     run = run_of(BROKEN, resumed(anew=3))
 
-    assert tries(run, (silent(3).record,)).half_open
-    assert tripped(run, (silent(3).record,), SOON) is None
-    assert tries(run, (silent(4).record,)).relapsed
-    assert not tries(run, (silent(3).planned().record,)).half_open
+    assert tries(run, (silent(3).digest,)).half_open
+    assert tripped(run, (silent(3).digest,), SOON) is None
+    assert tries(run, (silent(4).digest,)).relapsed
+    assert not tries(run, (silent(3).planned().digest,)).half_open
 
 
 def test_time_in_which_nobody_worked_does_not_count() -> None:
     later = "2026-01-01T18:00:00.000Z"
     entries = (*run_of().entries, Entry(number=2, at=later, event=resumed()))
 
-    assert active_minutes(RunRecord(entries=entries), (), "2026-01-01T18:03:00.000Z") == {"": 0.0, "1": 3.0}
+    worked = active_time(RunRecord(entries=entries), (), "2026-01-01T18:03:00.000Z")
+    assert worked.run == 3.0
 
 
 def test_cb_10_a_call_gets_no_more_time_than_its_phase_has_left() -> None:
@@ -181,7 +184,7 @@ def test_cb_10_a_call_gets_no_more_time_than_its_phase_has_left() -> None:
 
 
 def test_caps_raised_at_a_resume_hold_from_there_on() -> None:
-    spent = Story().answer("call", usage=Usage(output_tokens=900)).record
+    spent = Story().answer("call", usage=Usage(output_tokens=900)).digest
     low = run_of(tokens_per_run=500)
     raised = run_of(resumed(caps=RunCaps(tokens=5_000)), tokens_per_run=500)
     found = over_cap(low, (spent,), SOON)
