@@ -19,6 +19,7 @@ from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
     Entry,
+    PhaseFinished,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -32,8 +33,11 @@ from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.tries import finished_steps, starts_anew
+from autopilot.domain.uniformity import alert, completed
+from autopilot.domain.verdict import Advance
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
+from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
@@ -179,6 +183,8 @@ class Driver:
                 caps=caps,
                 anew=finished_steps(streams.all_passes()) if starts_anew(record) else None,
             )
+            for line in verified_already(record):
+                self.warn(line)
             streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
 
@@ -267,6 +273,10 @@ class Driver:
         def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
             if not isinstance(entry.event, AgentStarted | AgentAnswered):
                 write_state(file, streams)
+            if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
+                told = alert(completed(streams.run().of(PhaseFinished)))
+                if told is not None:
+                    self.warn(told.message)
 
         streams = Streams(journal, run, (self.listener, project))
         return streams

@@ -6,6 +6,7 @@ A run has one stream, `<run>`, and each pass of a phase through the pipeline has
 phase are in `<run>/completion`.
 """
 
+from collections import Counter
 from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role
@@ -34,7 +35,8 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out.
+    pass held out. `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks
+    for a harder look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
     """
 
     phase: Phase
@@ -53,6 +55,19 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    rejected: int = 0
+    enhanced: bool = False
+    completed_dirs: tuple[str, ...] = ()
+    estimated_tokens: int = 0
+    prior_execution: bool = False
+    stale_verification: bool = False
+
+    @property
+    def task_types(self) -> str:
+        """PRE-04, AMB-13: of the plan as it was parsed, not as it looks."""
+        types = Counter[str](task.type for task in self.plan.tasks) if self.plan else Counter[str]()
+        person = "checkpoint:human-verify"
+        return f"{types['auto']} auto tasks, {types[person]} {person} tasks"
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -95,6 +110,14 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
     evidence: PassEvidence = PassEvidence()
+
+    @property
+    def checkpoint_sha(self) -> str:
+        return self.commit
+
+    @property
+    def rollback_performed(self) -> bool:
+        return self.rollback
 
 
 # The run's stream

@@ -19,6 +19,8 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import Phase
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.taken_in import context_pct
+from autopilot.domain.uniformity import suspects
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
@@ -48,6 +50,8 @@ def state_of(
     entries = times(run, made)
     by_id = {phase.id: phase for phase in run.start.phases}
     states = {id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) for id_, history in known.items()}
+    for suspect in suspects(run) & states.keys():
+        states[suspect]["rubber_stamp_suspect"] = True
     log = log_of(run, phases)
     return {
         "_meta": _meta(run, known, states, max(now, entries[-1].at)),
@@ -97,7 +101,7 @@ def _meta(
         "total_phases": len(run.start.targets),
         "current_phase": current,
         "current_step": _step(known[current]) if current is not None else None,
-        "orchestrator_context_pct": 0,
+        "orchestrator_context_pct": context_pct(run),
         "human_deferred_count": deferred,
         "total_phases_processed": processed,
         "pass_threshold": run.start.settings.pass_threshold,

@@ -1,6 +1,6 @@
 """The event log of state.json: the journal's entries under the names of EVT-01."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autopilot.domain.completion import COMPLETION
@@ -9,6 +9,7 @@ from autopilot.domain.events import (
     CompletionFinished,
     CompletionStarted,
     Entry,
+    Event,
     Noted,
     PhaseFinished,
     PhaseSkipped,
@@ -23,6 +24,7 @@ from autopilot.domain.events import (
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
 from autopilot.domain.taxonomy import failure_categories
+from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.journal.projection_completion import audit_told, completion_told
 from autopilot.journal.projection_cycles import Cycles
@@ -37,9 +39,13 @@ def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> lis
     waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
     lines = list[Line]()
     cycles = Cycles()
+    finished = list[Event]()
     for entry in run.entries:
         lines.extend(run_lines(entry, cycles))
         cycles.hear(entry.event)
+        if isinstance(entry.event, PhaseFinished):
+            finished.append(entry.event)
+            lines.extend(_stamped(entry, entry.event, finished))
         if isinstance(entry.event, PhaseStarted):
             record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
             lines.extend(pass_lines(record) if record else ())
@@ -59,6 +65,14 @@ def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:
         phase, told = tell(event, cycles)
         for name, details in told:
             yield _line(entry.at, phase, None, name, details)
+
+
+def _stamped(entry: Entry, event: PhaseFinished, finished: Sequence[Event]) -> Iterator[Line]:
+    """INTG-05a to INTG-05c: what the scores of the run so far, this one the newest, give to think of."""
+    told = alert(completed(finished)) if isinstance(event.verdict, Advance) else None
+    if told is not None:
+        details = {"message": told.message, "min": told.lowest, "max": told.highest, "count": len(told.phases)}
+        yield _line(entry.at, event.outcome.phase, None, told.event, {**details, "phases": list(told.phases)})
 
 
 def pass_lines(record: PhaseRecord) -> Iterator[Line]:

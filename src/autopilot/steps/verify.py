@@ -1,6 +1,8 @@
 """Run every criterion and gate on a fresh checkout; when they hold, ask a verifier who has seen no report."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import UnsetType
@@ -8,11 +10,12 @@ from msgspec import UnsetType
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
 from autopilot.domain.evidence import Finding
+from autopilot.domain.integrity import SHOW, to_show
 from autopilot.domain.protocols import Tools
-from autopilot.domain.questions import Question
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
-from autopilot.steps import contamination, visual, visual_paper
+from autopilot.steps import contamination, enhanced, visual, visual_paper
 from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
 from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
@@ -82,7 +85,7 @@ def looked(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     """VRFY-11: the verifier's time is measured, its commands are counted where we can see them; its word is neither."""
-    watched = partial(contamination.objections, "verify")
+    watched = partial(objections, record, found.handlers)
     question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
     only_said = unseen(answered.value.commands_run, answered.observed)
@@ -95,6 +98,10 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         observed=None if answered.observed is None else len(answered.observed),
         issues=(*found.issues, *answered.issues),
     )
+
+
+def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    return (*contamination.objections("verify", answer), *enhanced.untraced(record, touched, answer))
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
@@ -110,6 +117,8 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         noticed=noticed_lines(seen),
         triage=triage_evidence(record),
         traces=tracing(record, seen) if seen else "",
+        enhanced=enhanced.paragraph(record, "verify"),
+        show=f"{SHOW}\n" if to_show(record) else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",
     )
 
@@ -134,6 +143,7 @@ def tracing(record: PhaseRecord, seen: Verified) -> str:
         return ""
     named = f" Handlers in the change: {', '.join(seen.handlers)}." if seen.handlers else ""
     return (
+        "AUTONOMOUS VERIFICATION REQUIRED: settle it yourself, by commands and by reading; nobody is asked to look.\n"
         "Follow every handler of the change to the action it ends in and give a row of behavioral_traces for each: "
         "criterion_match is the criterion in its own words, status is VERIFIED, CONTRADICTED or "
         f"BEHAVIORAL_UNVERIFIABLE.{named}\n"

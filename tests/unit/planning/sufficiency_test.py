@@ -109,6 +109,7 @@ def test_amb_08_the_warning_is_one_line_for_all_phases() -> None:
     found = {"1": Confidence(score=3, reason="a"), "2": Confidence(score=9), "3": Confidence(score=3, reason="a")}
 
     assert low_summary(found | {"4": Confidence(score=1, reason="b")}) == (
-        "Low context confidence: phase 4 (1/10: b); phases 1, 3 (3/10: a)."
+        "Low context confidence: phase 4 (1/10: b); phases 1, 3 (3/10: a). "
+        "Consider running /clear then /autopilot --map 1,3,4 first."
     )
     assert low_summary({"2": Confidence(score=9)}) == ""

@@ -102,9 +102,11 @@ COMPROMISED = "Agent independence may be compromised."
 
 
 def test_a_finished_phase_is_summed_up_step_by_step() -> None:
+    """INTG-03: two tasks in no time, so the steps are named as those to check."""
     done = PhaseFinished(cycle=0, outcome=outcome(), verdict=Advance())
 
     assert lines(RUN, done, before=(PhaseStarted(brief=brief()),)) == [
+        "Fast completion (0s). Checking pipeline_steps.",
         "  Step: PREFLIGHT ... pass",
         "  Step: TRIAGE ... full_pipeline",
         "  Step: RESEARCH ... skipped (existing plan)",
