@@ -28,7 +28,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -183,7 +183,7 @@ class Driver:
                 caps=caps,
                 anew=finished_steps(streams.all_passes()) if starts_anew(record) else None,
             )
-            for line in verified_already(record):
+            for line in (*verified_already(record), *self._uniform(record)):
                 self.warn(line)
             streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
@@ -267,6 +267,11 @@ class Driver:
         commands = (command for _, command in first.settings.commands.configured())
         return tool_versions(self.crew.processes, commands, os.environ)
 
+    def _uniform(self, run: RunRecord) -> tuple[str, ...]:
+        """INTG-05: what the newest score says together with those before it."""
+        told = alert(completed(run.of(PhaseFinished)))
+        return (told.message,) if told else ()
+
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
         file = StateFile(self.home)
 
@@ -274,9 +279,8 @@ class Driver:
             if not isinstance(entry.event, AgentStarted | AgentAnswered):
                 write_state(file, streams)
             if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
-                told = alert(completed(streams.run().of(PhaseFinished)))
-                if told is not None:
-                    self.warn(told.message)
+                for line in self._uniform(streams.run()):
+                    self.warn(line)
 
         streams = Streams(journal, run, (self.listener, project))
         return streams

@@ -6,14 +6,13 @@ A run has one stream, `<run>`, and each pass of a phase through the pipeline has
 phase are in `<run>/completion`.
 """
 
-from collections import Counter
 from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import Usage
-from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.phase import Phase, Plan, task_types
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
@@ -64,10 +63,7 @@ class Brief(Value, frozen=True, kw_only=True):
 
     @property
     def task_types(self) -> str:
-        """PRE-04, AMB-13: of the plan as it was parsed, not as it looks."""
-        types = Counter[str](task.type for task in self.plan.tasks) if self.plan else Counter[str]()
-        person = "checkpoint:human-verify"
-        return f"{types['auto']} auto tasks, {types[person]} {person} tasks"
+        return task_types(self.plan)
 
 
 class StepDigest(Value, frozen=True, kw_only=True):

@@ -14,11 +14,10 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.value import Value
 from autopilot.planning import detect, estimate, sufficiency
-from autopilot.planning import plan as plans
 from autopilot.planning.config import COMMANDS
 from autopilot.planning.whole import Project
 
@@ -121,7 +120,7 @@ def _phase(
         confidence=sufficiency.quick(context),
         prompts={step: _tokens_of(text) for step, text in texts.items()},
         tasks=estimate.task_counts(plan),
-        task_types=plans.counts(plan),
+        task_types=task_types(plan),
         tokens=tokens,
         usd=estimate.priced(tokens, per_million),
         warning=cap_warning(phase.id, tokens.expected, first.settings.limits.tokens_per_phase),
