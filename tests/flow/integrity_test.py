@@ -83,10 +83,15 @@ def test_amb_34_a_reviewer_who_does_its_part_the_second_time_is_accepted(place: 
     assert project.of(PhaseFinished)[-1].outcome.issues[0].startswith(ECHO)
 
 
-def test_intg_08_work_that_was_there_needs_places_to_be_shown(place: Path) -> None:
+@pytest.mark.parametrize(
+    "shown",
+    [[], ["letter1.txt:99 -- done"], ["nowhere.txt:1 -- done"]],
+    ids=["no place", "no such line", "no such file"],
+)
+def test_intg_08_work_that_was_there_needs_places_to_be_shown(place: Path, shown: list[str]) -> None:
     """RET-08, INTG-02."""
     project = written_before(place, 1)
-    bare = {**LOOKED, "files_checked": []}
+    bare = {**LOOKED, "files_checked": shown}
     project.rewrite([*reviews(), answer("verify", 1, **{"pass": True, "autonomous_confidence": 9, **bare})])
 
     assert project.run().exit == 0

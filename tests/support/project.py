@@ -85,7 +85,7 @@ def work_answer(phase: str, task: str, file: str, text: str, **more: Any) -> dic
 # What a verifier ran, and where it found what it was asked about.
 LOOKED: dict[str, Any] = {
     "commands_run": ["grep -> found"],
-    "files_checked": [f"letter{n}.txt:1 -- done" for n in range(1, 7)],
+    "files_checked": [f"letter{n}.txt:1 -- {what}" for n in range(1, 7) for what in ("done", "as asked", "alone")],
 }
 
 

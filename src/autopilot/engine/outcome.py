@@ -94,11 +94,16 @@ def evidenced(outcome: PhaseOutcome, record: PhaseRecord, whole: Change) -> Phas
     said = seen.opinion.commands_run if seen and seen.opinion else ()
     size = f"{len(whole.files)} files changed, {whole.added} insertions(+), {whole.removed} deletions(-)"
     evidence = PassEvidence(
-        files_checked=tuple(file.path for file in whole.files) or places(seen.opinion if seen else None),
+        files_checked=tuple(file.path for file in whole.files) or shown(seen),
         commands_run=tuple(dict.fromkeys((*ours, *said))),
         git_diff_summary=size if whole.files else "",
     )
     return replace(outcome, evidence=evidence)
+
+
+def shown(seen: Verified | None) -> tuple[str, ...]:
+    """RET-08: the places the verifier points to, as far as they are there."""
+    return tuple(place for place in places(seen.opinion) if place not in seen.absent) if seen else ()
 
 
 def content_checks(record: PhaseRecord, whole: Change) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     """
     `rejected` counts the answers about this phase that were not accepted before, so that asking again has an end.
 
-    `to_show` counts the criteria that no commit of this run met. `observed` counts the commands we saw the verifier run
-    in `seconds`; None where nobody could watch: then our own runs of every criterion stand in for it.
+    `to_show` counts the criteria that no commit of this run met, `absent` places named for them that are not there.
+    `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
+    runs of every criterion stand in for it.
     """
 
     checks: int
@@ -30,6 +31,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     person_only: bool = False
     rejected: int = 0
     to_show: int = 0
+    absent: int = 0
     debugs: int
     debugs_left: int
     seconds: float = 0.0
@@ -60,6 +62,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         person_only=person_only(record),
         rejected=rejected(record),
         to_show=len(to_show(record)),
+        absent=len(seen.absent),
         debugs=debugs(record),
         debugs_left=debugs_left(record),
         seconds=seen.seconds,
@@ -91,8 +94,8 @@ def idle(o: VerifyOpinions) -> bool:
 
 
 def bare(f: VerifyFacts, o: VerifyOpinions) -> bool:
-    """INTG-08: nothing was built, and the verifier does not point to where each criterion is met."""
-    return len(places(o.verifier)) < f.to_show
+    """INTG-08: nothing was built, and the verifier does not point to where each criterion is met, or to nowhere."""
+    return len(places(o.verifier)) - f.absent < f.to_show
 
 
 def doubtful(f: VerifyFacts, o: VerifyOpinions) -> bool:

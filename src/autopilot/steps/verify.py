@@ -9,8 +9,9 @@ from msgspec import UnsetType
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
+from autopilot.domain.caps import place_in
 from autopilot.domain.evidence import Finding
-from autopilot.domain.integrity import SHOW, to_show
+from autopilot.domain.integrity import SHOW, places, to_show
 from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
@@ -97,7 +98,22 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),
         issues=(*found.issues, *answered.issues),
+        absent=absent(answered.value, record, tools) if to_show(record) else (),
     )
+
+
+def absent(opinion: VerifyOpinion, record: PhaseRecord, tools: Tools) -> tuple[str, ...]:
+    """INTG-08: a place counts only if the file has that line."""
+    named = ((entry, place_in(entry)) for entry in places(opinion))
+    return tuple(entry for entry, place in named if place and not _there(*place, record, tools))
+
+
+def _there(path: str, line: int, record: PhaseRecord, tools: Tools) -> bool:
+    """Also where the agent wrote down the path from its own folder: the end of it is tried then."""
+    parts = path.removeprefix("./").strip("/").split("/")
+    texts = (tools.workspace.read(record.commit, "/".join(parts[at:])) for at in range(len(parts)))
+    text = next((text for text in texts if text is not None), None)
+    return text is not None and 0 < line <= len(text.splitlines())
 
 
 def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:

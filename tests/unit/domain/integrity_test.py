@@ -50,6 +50,15 @@ def test_intg_08_work_that_was_there_is_shown_by_file_and_line(more: dict[str, A
     assert accepted or (getattr(verdict, "because", "").startswith(UNSHOWN))
 
 
+def test_intg_08_a_place_that_is_not_there_shows_nothing() -> None:
+    story = already_there(None)
+    seen = Verified(
+        commit=BASE, tree=TREE, checks=(ran("SC-1"),), opinion=opinion(files_checked=PLACES), absent=PLACES[:1]
+    )
+
+    assert isinstance(after_verify.GATE.decide(story.step("verify", seen).record), Retry)
+
+
 def test_intg_08_what_is_not_shown_the_second_time_fails_the_phase() -> None:
     verdict = after_verify.GATE.decide(already_there(opinion(), earlier=1).record)
 
