@@ -80,7 +80,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         root=str(root),
         proposals=ledger.proposals,
     )
-    for note in project.notes[:MOST_NOTES]:
+    for note in (*project.notes[:MOST_NOTES], *forecasts.beforehand(project, first)):
         warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(root, crew.processes)

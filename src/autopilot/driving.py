@@ -20,6 +20,7 @@ from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
     Entry,
+    PhaseFinished,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -28,13 +29,16 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.tries import finished_steps, starts_anew
+from autopilot.domain.uniformity import alert, completed
+from autopilot.domain.verdict import Advance
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
+from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import second_chances
 from autopilot.engine.parallel import run_all
@@ -180,6 +184,8 @@ class Driver:
                 caps=caps,
                 anew=finished_steps(streams.digests()) if starts_anew(record) else None,
             )
+            for line in (*verified_already(record), *self._uniform(record)):
+                self.warn(line)
             streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
 
@@ -270,12 +276,20 @@ class Driver:
         commands = (command for _, command in first.settings.commands.configured())
         return tool_versions(self.crew.processes, commands, os.environ)
 
+    def _uniform(self, run: RunRecord) -> tuple[str, ...]:
+        """INTG-05: what the newest score says together with those before it."""
+        told = alert(completed(run.of(PhaseFinished)))
+        return (told.message,) if told else ()
+
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
         file, projection = StateFile(self.home), Projection()
 
         def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
             if not isinstance(entry.event, AgentStarted | AgentAnswered):
                 file.write(projection.state(streams.run(), streams))
+            if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
+                for line in self._uniform(streams.run()):
+                    self.warn(line)
 
         streams = Streams(journal, run, (self.listener, project))
         return streams

@@ -82,13 +82,20 @@ def work_answer(phase: str, task: str, file: str, text: str, **more: Any) -> dic
     }
 
 
+# What a verifier ran, and where it found what it was asked about.
+LOOKED: dict[str, Any] = {
+    "commands_run": ["grep -> found"],
+    "files_checked": [f"letter{n}.txt:1 -- {what}" for n in range(1, 7) for what in ("done", "as asked", "alone")],
+}
+
+
 def reviews(score: float = 9.4) -> list[dict[str, Any]]:
     """Reviewers who are content with everything."""
     return [
         {"role": "research", "result": {"key_findings": ["nothing is there yet"]}},
         {"role": "plan_check", "result": {"pass": True, "confidence": 9}},
         {"role": "mini_verify", "result": {"pass": True, "commands_run": ["grep -> found"]}},
-        {"role": "verify", "result": {"pass": True, "commands_run": ["grep -> found"], "autonomous_confidence": 9}},
+        {"role": "verify", "result": {"pass": True, "autonomous_confidence": 9, **LOOKED}},
         {
             "role": "judge",
             "result": {

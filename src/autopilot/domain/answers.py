@@ -156,6 +156,7 @@ class VerifyOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"
     autonomous_resolution_attempted: bool = True
     autonomous_confidence: float = 0
     deferral_evidence: tuple[Deferral, ...] = ()
+    files_checked: tuple[str, ...] = ()
 
 
 Recommendation = Literal["proceed", "debug", "rollback", "halt"]

@@ -18,8 +18,10 @@ from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 
 BELOW_ACCEPTABLE, BELOW_GAPS, ACCEPTABLE = 6.9, 4.9, 7.0
 _NAME = r"[\w.@+()\[\]$~-]"
-_PLACE = re.compile(rf"(?<![\w/:.])(?!localhost:)/?(?:{_NAME}+/)*{_NAME}*[A-Za-z_]{_NAME}*:\d+")
-_WORDED = re.compile(rf"{_NAME}+\.[A-Za-z]\w*`?(?:#L|,?\s+\(?(?:at\s+)?lines?\s+)\d+", re.IGNORECASE)
+_PLACE = re.compile(rf"(?<![\w/:.])(?!localhost:)(?P<path>/?(?:{_NAME}+/)*{_NAME}*[A-Za-z_]{_NAME}*):(?P<line>\d+)")
+_WORDED = re.compile(
+    rf"(?P<path>(?:{_NAME}+/)*{_NAME}+\.[A-Za-z]\w*)`?(?:#L|,?\s+\(?(?:at\s+)?lines?\s+)(?P<line>\d+)", re.IGNORECASE
+)
 _CHAIN = re.compile(r"\S\s*(?:->|=>|\u2192|\u27a1)\s*\S")
 
 
@@ -59,9 +61,14 @@ def unlocated(row: CriterionScore, sight: Sight) -> bool:  # noqa: ARG001 - the 
     return not located(f"{row.evidence}\n{row.command_output}\n{row.justification}")
 
 
+def place_in(words: str) -> tuple[str, int] | None:
+    """The file and line the words point at first; an address of a server is none."""
+    found = _PLACE.search(words) or _WORDED.search(words)
+    return (found["path"], int(found["line"])) if found else None
+
+
 def located(words: str) -> bool:
-    """Whether the words point at a line of a file; an address of a server is none."""
-    return bool(_PLACE.search(words) or _WORDED.search(words))
+    return place_in(words) is not None
 
 
 def unjustified(row: CriterionScore, sight: Sight) -> bool:  # noqa: ARG001 - the signature of the table

@@ -51,15 +51,15 @@ def specific(opinion: VerifyOpinion | None) -> bool:
 def generic(opinion: VerifyOpinion | None) -> bool:
     """STAT-03: the only reason given is that somebody should look at it."""
     reasons = [e.why_insufficient.strip() for e in (opinion.deferral_evidence if opinion else ())]
-    return any(reasons) and all(_only_looks(why) for why in reasons if why)
+    return any(reasons) and all(only_looks(why) for why in reasons if why)
 
 
 def _settles(evidence: Deferral) -> bool:
     why = evidence.why_insufficient.strip()
-    return bool(evidence.criterion.strip() and evidence.methods_attempted and why) and not _only_looks(why)
+    return bool(evidence.criterion.strip() and evidence.methods_attempted and why) and not only_looks(why)
 
 
-def _only_looks(why: str) -> bool:
+def only_looks(why: str) -> bool:
     return bool(_GENERIC.search(why)) and not _WORKFLOW.search(why)
 
 

@@ -12,7 +12,7 @@ from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
-from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.phase import Phase, Plan, task_types
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
@@ -35,6 +35,8 @@ class Brief(Value, frozen=True, kw_only=True):
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
     pass held out. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
+    `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
+    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
     """
 
     phase: Phase
@@ -55,6 +57,16 @@ class Brief(Value, frozen=True, kw_only=True):
     held: tuple[str, ...] = ()
     slot: int = 0
     parent: str = ""
+    rejected: int = 0
+    enhanced: bool = False
+    completed_dirs: tuple[str, ...] = ()
+    estimated_tokens: int = 0
+    prior_execution: bool = False
+    stale_verification: bool = False
+
+    @property
+    def task_types(self) -> str:
+        return task_types(self.plan)
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -97,6 +109,14 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
     evidence: PassEvidence = PassEvidence()
+
+    @property
+    def checkpoint_sha(self) -> str:
+        return self.commit
+
+    @property
+    def rollback_performed(self) -> bool:
+        return self.rollback
 
 
 # The run's stream

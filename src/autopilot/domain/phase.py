@@ -128,6 +128,14 @@ class Plan(Value, frozen=True, kw_only=True):
     existed_before: bool = False
 
 
+def task_types(plan: Plan | None) -> str:
+    """PRE-04, AMB-13: how many tasks of which type, of the plan as it was parsed."""
+    tasks = plan.tasks if plan else ()
+    auto = sum(task.type == "auto" for task in tasks)
+    checked = sum(task.type == "checkpoint:human-verify" for task in tasks)
+    return f"{auto} auto tasks, {checked} checkpoint:human-verify tasks"
+
+
 class Note(Value, frozen=True, kw_only=True):
     """Something a reader of a planning file should know: where it is and what is odd about it."""
 

@@ -125,6 +125,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     `observed` counts the commands we saw the verifier run; None where it cannot be watched. `content` is what was wrong
     with the changed files by the phase's type, `handlers` what a user touches in the change. `findings` is what our own
     looks at the whole phase brought up, `extra` the runs behind them, `judged` the tree that checks and gates ran on.
+    `absent` are places the verifier points to that are not there, looked up where they are all that is shown.
     `visual_test_results` is left out of the JSON altogether where pages were not looked at (VIST-05).
     """
 
@@ -144,6 +145,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     extra: tuple[CommandRun, ...] = ()
     judged: str = ""
     tampering: tuple[Finding, ...] = ()
+    absent: tuple[str, ...] = ()
     visual_test_results: VisualResults | UnsetType = UNSET
 
     @property

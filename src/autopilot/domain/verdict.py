@@ -11,10 +11,15 @@ class Advance(Tagged, frozen=True, kw_only=True):
 
 
 class Retry(Tagged, frozen=True, kw_only=True):
-    """Go to `step` to mend something, telling its agent why."""
+    """
+    Go to `step` to mend something, telling its agent why.
+
+    `rejects` names the rule under which an answer was not accepted as one: a phase has one such try (AMB-34).
+    """
 
     step: str
     because: str
+    rejects: str = ""
 
 
 class AskHuman(Tagged, frozen=True, kw_only=True):

@@ -2,21 +2,27 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 
+from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, Brief, MergeRefused, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
+from autopilot.domain.integrity import rejected
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
-from autopilot.domain.verdict import Stop
+from autopilot.domain.uniformity import enhanced
+from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.asking import attempt_key
 from autopilot.engine.confidence import feedback
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
+
+FRONT_MATTER = 5
 
 
 def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
@@ -28,7 +34,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         found = handed.plan
     else:
         found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
-    return Brief(
+    brief = Brief(
         phase=phase,
         dir=folder,
         base=handed.commit if handed else spawn.base,
@@ -46,7 +52,34 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
         slot=spawn.slot,
+        rejected=rejected_before(spawn, passes),
+        enhanced=enhanced(run),
+        completed_dirs=completed_dirs(run),
+        estimated_tokens=estimated_tokens(phase, found),
     )
+    return brief if passes else before_the_run(brief, hands.workspace.planning_files())
+
+
+def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:
+    """PRE-02, PRE-03: what the papers of the phase say of earlier runs. A paper's word never lets a phase pass."""
+    paper = files.get(f"{brief.dir}/VERIFICATION.md", "")
+    return msgspec.structs.replace(
+        brief,
+        prior_execution=f"{brief.dir}/EXECUTION-LOG.md" in files,
+        stale_verification=any(line.startswith("verified:") for line in paper.splitlines()[:FRONT_MATTER]),
+    )
+
+
+def rejected_before(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> int:
+    """AMB-34: a remediation goes on counting; a phase that starts over has its one try again."""
+    return rejected(passes[-1]) if spawn.cycle and passes else 0
+
+
+def completed_dirs(run: RunRecord) -> tuple[str, ...]:
+    """SPWN-04: where finished phases left their papers; never what is in them."""
+    done = {t for t in run.start.targets if any(isinstance(f.verdict, Advance) for f in run.standing(t)[-1:])}
+    known = (p.id for p in run.start.phases if p.id in done or p.id in run.start.completed)
+    return tuple(run.start.folders[name] for name in known if name in run.start.folders)
 
 
 def refusals(phase: str, run: RunRecord) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Whether a request means the run that is still open, and what of that run is left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -22,6 +22,13 @@ def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], wa
         )
         return True
     return False
+
+
+def verified_already(run: RunRecord) -> Iterator[str]:
+    """PRE-01: what this run has passed is not done again; the journal says so, whatever the papers say."""
+    for target in run.start.targets:
+        if any(isinstance(finished.verdict, Advance) for finished in run.standing(target)[-1:]):
+            yield f"Phase {target} already verified in this run -- skipping."
 
 
 def still_to_do(newest: RunRecord, request: RunRequest) -> RunStarted:

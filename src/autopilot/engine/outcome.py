@@ -9,6 +9,7 @@ from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
 from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.execution import violation
+from autopilot.domain.integrity import NO_COMMITS, places, to_show
 from autopilot.domain.oversize import split_request
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
 from autopilot.domain.record import PhaseRecord
@@ -23,6 +24,7 @@ from autopilot.domain.results import (
     Rated,
     Researched,
     Triaged,
+    Unanswered,
     Verified,
 )
 from autopilot.domain.returns import PassEvidence
@@ -31,6 +33,11 @@ from autopilot.domain.taxonomy import unclassified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
 from autopilot.engine.reported import reported
+
+PROSE = (".md", ".markdown", ".mdx")
+STRUCTURED = (
+    ".json", ".jsonc", ".json5", ".geojson", ".webmanifest", ".jsonl", ".ndjson", ".toml", ".csv", ".tsv",
+)  # fmt: skip
 
 
 def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
@@ -83,14 +90,36 @@ def evidenced(outcome: PhaseOutcome, record: PhaseRecord, whole: Change) -> Phas
     """RSLT-01: what we ran ourselves and what the verifier says it ran, beside the pass's whole change."""
     seen = record.find(Verified)
     ours = tuple(run.command for run in (*seen.checks, *seen.gates)) if seen else ()
+    ours += content_checks(record, whole) if seen else ()
     said = seen.opinion.commands_run if seen and seen.opinion else ()
     size = f"{len(whole.files)} files changed, {whole.added} insertions(+), {whole.removed} deletions(-)"
     evidence = PassEvidence(
-        files_checked=tuple(file.path for file in whole.files),
+        files_checked=tuple(file.path for file in whole.files) or shown(seen),
         commands_run=tuple(dict.fromkeys((*ours, *said))),
         git_diff_summary=size if whole.files else "",
     )
     return replace(outcome, evidence=evidence)
+
+
+def shown(seen: Verified | None) -> tuple[str, ...]:
+    """RET-08: the places the verifier points to, as far as they are there."""
+    return tuple(place for place in places(seen.opinion) if place not in seen.absent) if seen else ()
+
+
+def content_checks(record: PhaseRecord, whole: Change) -> tuple[str, ...]:
+    """STAT-01, AMB-39: what we look at ourselves inside the changed files, by type; a mixed phase by what it has."""
+    seen = record.latest(Verified)
+    told = (
+        ("protocol", "cross-reference check", PROSE, "PTV-01"),
+        ("data", "JSON and data validity check", STRUCTURED, "PTV-02"),
+    )
+    lines = list[str]()
+    for kind, name, endings, rule in told:
+        files = [file.path for file in whole.files if file.path.lower().endswith(endings) and file.status != "D"]
+        if files and record.phase.type in {kind, "mixed"}:
+            wrong = sum(finding.rule == rule for finding in seen.content)
+            lines.append(f"autopilot: {name} of {', '.join(files)} -> {wrong} findings")
+    return tuple(lines)
 
 
 def set_aside(outcome: PhaseOutcome, record: PhaseRecord, branch: str) -> PhaseOutcome:
@@ -120,7 +149,16 @@ def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     stopped = (finish.reason,) if finish.status != "completed" else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
-    return (*failed, *stopped, *planning, *warnings(record), *reported(record))
+    absent = (NO_COMMITS,) if finish.status == "completed" and already_there(record) else ()
+    return (*failed, *stopped, *absent, *planning, *warnings(record), *reported(record))
+
+
+def already_there(record: PhaseRecord) -> bool:
+    """INTG-02: every task is done, and no commit did it."""
+    triaged, states = record.find(Triaged), task_states(record)
+    unasked = triaged is not None and triaged.routing == "verify_only"
+    done = bool(states) and all(states.get(task.id) == "verified" for task in auto_tasks(record))
+    return bool(to_show(record)) and (unasked or done)
 
 
 def warnings(record: PhaseRecord) -> tuple[str, ...]:
@@ -134,9 +172,9 @@ def warnings(record: PhaseRecord) -> tuple[str, ...]:
 
 
 def doubted(record: PhaseRecord) -> Iterator[str]:
-    """VRFY-12: a verification that was not believed and asked for again."""
+    """VRFY-12, AMB-34: an answer that was not believed and asked for again."""
     for step in record.finished:
-        if isinstance(step.result, Verified) and isinstance(step.verdict, Retry) and step.verdict.step == "verify":
+        if isinstance(step.verdict, Retry) and step.verdict.rejects:
             yield step.verdict.because
 
 
@@ -167,7 +205,7 @@ def digests(record: PhaseRecord) -> dict[str, StepDigest]:
 
 def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDigest:
     if not record.attempts(step):
-        return StepDigest(status="skipped")
+        return StepDigest(status="skipped", skip_reason=skip_reason(record, step))
     status = _status(record, step)
     checked, triaged, rated = record.find(PlanChecked), record.find(Triaged), record.find(Rated)
     if step == "plan_check" and checked and checked.opinion:
@@ -180,13 +218,24 @@ def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDiges
     return StepDigest(status=status, agent_spawned=agent_spawned)
 
 
+def skip_reason(record: PhaseRecord, step: str) -> str | None:
+    """RET-04: why a phase was not researched or planned."""
+    if step not in {"research", "plan"}:
+        return None
+    triage = next((s.verdict for s in record.finished if s.step == "triage"), None)
+    return triage.because if isinstance(triage, Advance) and triage.because else "not reached"
+
+
 def _status(record: PhaseRecord, step: str) -> str:
+    """RET-05. Whoever gave no usable answer has not done its part."""
     last = next(s for s in reversed(record.finished) if s.step == step)
     match last.result:
         case Triaged(routing=routing):
             return routing
-        case Executed():
-            return "partial" if failed_tasks(record) else "completed"
+        case Unanswered() if step in {"research", "plan"}:
+            return "skipped"
+        case Executed() | Unanswered() if step == "execute":
+            return "partial" if failed_tasks(record) or isinstance(last.result, Unanswered) else "completed"
         case Researched() | Planned():
             return "completed"
         case _:

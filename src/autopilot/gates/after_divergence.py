@@ -1,6 +1,7 @@
 """What do judge and verifier make of the work together? The harsher word counts."""
 
 from autopilot.domain.answers import DivergenceOpinion, Recommendation
+from autopilot.domain.integrity import rejected
 from autopilot.domain.progress import debugs_left
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
@@ -12,10 +13,10 @@ RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-s
 
 
 class DivergenceFacts(Facts, frozen=True, kw_only=True):
-    """`compared` counts the comparisons made of this commit."""
+    """`rejected` counts the answers about this phase that were not accepted before."""
 
     debugs_left: int
-    compared: int = 1
+    rejected: int = 0
 
 
 class DivergenceOpinions(Opinions, frozen=True, kw_only=True):
@@ -36,8 +37,8 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
         concerns=(*both.concerns, *compared.verifier_missed, *judged.concerns),
         independent=bool(differences(compared) or judged.independent_evidence),
     )
-    seen = sum(isinstance(s.result, Compared) and s.commit == record.commit for s in record.finished)
-    return Evidence(DivergenceFacts(debugs_left=debugs_left(record), compared=seen), opinions, Claims())
+    facts = DivergenceFacts(debugs_left=debugs_left(record), rejected=rejected(record))
+    return Evidence(facts, opinions, Claims())
 
 
 def differences(compared: DivergenceOpinion) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ def harsher(o: DivergenceOpinions) -> Recommendation:
 
 
 def judge_again(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
-    return Retry(step="judge", because=RUBBER_STAMP)
+    return Retry(step="judge", because=RUBBER_STAMP, rejects="VRFY-02")
 
 
 def give_up(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
@@ -75,8 +76,8 @@ GATE = Gate(
     question="What do judge and verifier make of the work together?",
     gather=gather,
     rules=(
-        Rule("it shows no analysis of its own, first time",
-             lambda f, o, c: harsher(o) == "proceed" and not o.independent and f.compared <= 1, judge_again),
+        Rule("it shows no analysis of its own, nothing was rejected before",
+             lambda f, o, c: harsher(o) == "proceed" and not o.independent and not f.rejected, judge_again),
         Rule("it shows no analysis of its own",
              lambda f, o, c: harsher(o) == "proceed" and not o.independent, give_up),
         Rule("both words are proceed", lambda f, o, c: harsher(o) == "proceed", go_on),

@@ -1,6 +1,7 @@
 """Does the judge see a reason to stop before it has read anybody's report?"""
 
 from autopilot.domain.answers import JudgeOpinion
+from autopilot.domain.integrity import rejected
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Judged
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
@@ -10,9 +11,9 @@ ECHO = "Judge agrees with verifier on all points without presenting independent 
 
 
 class JudgeFacts(Facts, frozen=True, kw_only=True):
-    """`asked` counts the judge's answers about this commit."""
+    """`rejected` counts the answers about this phase that were not accepted before."""
 
-    asked: int
+    rejected: int = 0
 
 
 class JudgeOpinions(Opinions, frozen=True, kw_only=True):
@@ -20,8 +21,8 @@ class JudgeOpinions(Opinions, frozen=True, kw_only=True):
 
 
 def gather(record: PhaseRecord) -> Evidence[JudgeFacts, JudgeOpinions, Claims]:
-    asked = sum(isinstance(s.result, Judged) and s.commit == record.commit for s in record.finished)
-    return Evidence(JudgeFacts(asked=asked), JudgeOpinions(judge=record.latest(Judged).opinion), Claims())
+    facts = JudgeFacts(rejected=rejected(record))
+    return Evidence(facts, JudgeOpinions(judge=record.latest(Judged).opinion), Claims())
 
 
 def unconvinced(o: JudgeOpinions) -> bool:
@@ -42,11 +43,13 @@ def echoes(o: JudgeOpinions) -> bool:
 
 def judge_again(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
     needed = "A judgement needs at least one concern and evidence you gathered yourself."
-    return Retry(step="judge", because=f"{ECHO} {needed}" if echoes(o) else needed)
+    if echoes(o):
+        return Retry(step="judge", because=f"{ECHO} {needed}", rejects="VRFY-04")
+    return Retry(step="judge", because=needed, rejects="JUDG-02")
 
 
 def give_up(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
-    because = ECHO if echoes(o) else "the judge presented no concern or no evidence of its own, twice"
+    because = ECHO if echoes(o) else "the judge presented no concern or no evidence of its own, for the second time"
     return Stop(because=because, rollback=True)
 
 
@@ -65,7 +68,7 @@ GATE = Gate(
     rules=(
         Rule("the judge wants a rollback or a halt", lambda f, o, c: condemned(o), stop),
         Rule("the judge has a concern and its own evidence", lambda f, o, c: not unconvinced(o), go_on),
-        Rule("first time", lambda f, o, c: f.asked <= 1, judge_again),
+        Rule("nothing was rejected before", lambda f, o, c: not f.rejected, judge_again),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),
     kinds=(JudgeFacts, JudgeOpinions, Claims),

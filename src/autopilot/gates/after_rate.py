@@ -1,13 +1,14 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON, REJECTED, confident, generic, specific
+from autopilot.domain.deferral import NO_REASON, REJECTED, confident, generic, only_looks, specific
+from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.progress import failed_tasks, replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_divergence import DivergenceOpinions, harsher
-from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, content, facts_hold, facts_of, shallow
+from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, bare, content, facts_hold, facts_of, shallow
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
@@ -83,13 +84,25 @@ def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
 def unreasoned(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
     """HUM-01, STAT-03: the verifier is not sure, yet names nothing it tried; or only that somebody should look."""
     left = bool(f.for_a_person) and not confident(o.verifier)
-    return left and not specific(o.verifier) and f.verification.reviews <= 1
+    return left and not specific(o.verifier)
+
+
+def to_look(f: RateFacts, o: RateOpinions) -> bool:
+    """STAT-03: all that speaks for a person is that somebody should look."""
+    silent = not (o.verifier and o.verifier.deferral_evidence)
+    said = generic(o.verifier) or (silent and all(only_looks(task) for task in f.for_a_person))
+    return said and not f.failed_tasks
 
 
 def verify_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
-    """STAT-03: said in so many words where all that speaks for a person is that somebody should look."""
-    rejected = generic(o.verifier) and not f.failed_tasks
-    return Retry(step="verify", because=f"{REJECTED} {NO_REASON}" if rejected else NO_REASON)
+    if to_look(f, o):
+        return Retry(step="verify", because=f"{REJECTED} {NO_REASON}", rejects="STAT-03")
+    return Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")
+
+
+def reject(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    said = REJECTED if to_look(f, o) else UNJUSTIFIED
+    return Stop(because=f"max retries exceeded: {said}", rollback=True)
 
 
 def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
@@ -101,7 +114,9 @@ def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
 
 
 def sound(f: RateFacts, o: RateOpinions) -> bool:
-    return facts_hold(f.verification) and not shallow(f.verification) and agreed(o)
+    seen = f.verification
+    shown = not shallow(seen) and not bare(seen, VerifyOpinions(verifier=o.verifier))
+    return facts_hold(seen) and shown and agreed(o)
 
 
 GATE = Gate(
@@ -113,9 +128,11 @@ GATE = Gate(
         Rule("a fact fails, or verifier or judge object", lambda f, o, c: not sound(f, o), stop),
         Rule("the score is below 7, a re-plan remains", lambda f, o, c: low(o) and f.replans < f.limit, plan_again),
         Rule("the score is below 7", lambda f, o, c: low(o), give_up),
-        Rule("a task is left to a person without a reason, first time", unreasoned, verify_again),
+        Rule("a task is left to a person without a reason, nothing was rejected before",
+             lambda f, o, c: unreasoned(f, o, c) and not f.verification.rejected, verify_again),
+        Rule("a task is left to a person without a reason", unreasoned, reject),
         Rule("a task is left to a person", lambda f, o, c: bool(f.for_a_person) and not confident(o.verifier), ask),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),
-)
+)  # fmt: skip

@@ -4,6 +4,7 @@ from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import confident, person_only
 from autopilot.domain.honesty import blockers
+from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show
 from autopilot.domain.progress import debugs, debugs_left, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
@@ -16,8 +17,9 @@ TWO_MINUTES = 120
 
 class VerifyFacts(Facts, frozen=True, kw_only=True):
     """
-    `reviews` counts verifications of this very commit, so that asking again has an end.
+    `rejected` counts the answers about this phase that were not accepted before, so that asking again has an end.
 
+    `to_show` counts the criteria that no commit of this run met, `absent` places named for them that are not there.
     `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
     runs of every criterion stand in for it.
     """
@@ -27,7 +29,9 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     unproven: tuple[str, ...]
     fresh: bool
     person_only: bool = False
-    reviews: int
+    rejected: int = 0
+    to_show: int = 0
+    absent: int = 0
     debugs: int
     debugs_left: int
     seconds: float = 0.0
@@ -56,7 +60,9 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit and seen.on_its_tree,
         person_only=person_only(record),
-        reviews=sum(v.commit == seen.commit for v in record.results(Verified)),
+        rejected=rejected(record),
+        to_show=len(to_show(record)),
+        absent=len(seen.absent),
         debugs=debugs(record),
         debugs_left=debugs_left(record),
         seconds=seen.seconds,
@@ -85,6 +91,16 @@ def shallow(f: VerifyFacts) -> bool:
 def idle(o: VerifyOpinions) -> bool:
     """VRFY-03b."""
     return o.verifier is None or not o.verifier.commands_run
+
+
+def bare(f: VerifyFacts, o: VerifyOpinions) -> bool:
+    """INTG-08: nothing was built, and the verifier does not point to where each criterion is met, or to nowhere."""
+    return len(places(o.verifier)) - f.absent < f.to_show
+
+
+def doubtful(f: VerifyFacts, o: VerifyOpinions) -> bool:
+    """The facts hold, and all that is wrong is how the verifier came to its word."""
+    return facts_hold(f) and (idle(o) or shallow(f) or (content(o) and bare(f, o)))
 
 
 def content(o: VerifyOpinions) -> bool:
@@ -116,14 +132,28 @@ def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
 
 
 def doubt(f: VerifyFacts, o: VerifyOpinions) -> str:
+    return doubts(f, o)[1]
+
+
+def doubts(f: VerifyFacts, o: VerifyOpinions) -> tuple[str, str]:
+    """The rule that the answer breaks, and what is said of it."""
     if idle(o) or f.observed == 0:
-        return "Verifier reported empty commands_run. Verification without command execution is not accepted."
+        nothing = "Verifier reported empty commands_run. Verification without command execution is not accepted."
+        return "VRFY-03b", nothing
+    if not shallow(f):
+        return "INTG-08", f"{UNSHOWN} {SHOW}"
     least = "2-minute" if f.least_seconds == TWO_MINUTES else f"{f.least_seconds:g}-second"
-    return f"Verifier completed in {f.seconds:.0f} seconds -- below {least} minimum. Possible rubber-stamp."
+    seconds = f"{f.seconds:.0f} seconds -- below {least} minimum"
+    return "VRFY-03a", f"Verifier completed in {seconds}. Possible rubber-stamp."
 
 
 def verify_again(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
-    return Retry(step="verify", because=doubt(f, o))
+    rule, because = doubts(f, o)
+    return Retry(step="verify", because=because, rejects=rule)
+
+
+def reject(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Stop(because=f"max retries exceeded: {doubt(f, o)}", rollback=True)
 
 
 def give_up(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
@@ -150,9 +180,10 @@ GATE = Gate(
     rules=(
         Rule("only a person can do what is left", lambda f, o, c: needs_person(f, o), wait),
         Rule("the facts hold and the verifier agrees",
-             lambda f, o, c: facts_hold(f) and content(o) and not shallow(f), go_on),
-        Rule("only the verifier ran nothing or too little, first time",
-             lambda f, o, c: facts_hold(f) and (idle(o) or shallow(f)) and f.reviews == 1, verify_again),
+             lambda f, o, c: facts_hold(f) and content(o) and not shallow(f) and not bare(f, o), go_on),
+        Rule("only the verifier ran or showed too little, nothing was rejected before",
+             lambda f, o, c: doubtful(f, o) and not f.rejected, verify_again),
+        Rule("only the verifier ran or showed too little", lambda f, o, c: doubtful(f, o), reject),
         Rule("debug attempts remain", lambda f, o, c: f.checks > 0 and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),

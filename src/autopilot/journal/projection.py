@@ -20,6 +20,8 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import Phase
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.taken_in import context_pct
+from autopilot.domain.uniformity import suspects
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
@@ -97,7 +99,9 @@ class Projection:
             if id_ not in self._states or self._states[id_][0] != mark:
                 whole = replace(history, passes=source.passes(id_))
                 self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
-        return {id_: self._states[id_][1] for id_ in known}
+        suspect = {"rubber_stamp_suspect": True}
+        marked = suspects(run)
+        return {id_: self._states[id_][1] | (suspect if id_ in marked else {}) for id_ in known}
 
     def _ended(self, source: Source) -> str:
         ending = source.completion()
@@ -136,7 +140,7 @@ def _meta(run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any
         "total_phases": len(run.start.targets),
         "current_phase": current,
         "current_step": _step(source.passes(current)) if current is not None else None,
-        "orchestrator_context_pct": 0,
+        "orchestrator_context_pct": context_pct(run),
         "human_deferred_count": deferred,
         "total_phases_processed": processed,
         "pass_threshold": run.start.settings.pass_threshold,

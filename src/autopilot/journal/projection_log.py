@@ -1,7 +1,7 @@
 """The event log of state.json: the journal's entries under the names of EVT-01."""
 
 from bisect import insort_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from autopilot.domain.completion import COMPLETION
@@ -11,6 +11,7 @@ from autopilot.domain.events import (
     CompletionFinished,
     CompletionStarted,
     Entry,
+    Event,
     Noted,
     PhaseFinished,
     PhaseSkipped,
@@ -25,6 +26,7 @@ from autopilot.domain.events import (
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
 from autopilot.domain.taxonomy import failure_categories
+from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.journal.projection_completion import audit_told, completion_told
 from autopilot.journal.projection_cycles import Cycles
@@ -54,7 +56,7 @@ class EventLog:
 
     def __init__(self, most: int | None) -> None:
         self._most, self._cycles = most, Cycles()
-        self._read = 0
+        self._read, self._finished = 0, list[Event]()
         self._seen: dict[str, int] = {}
         self._lines: list[tuple[tuple[str, int, int], Line]] = []
 
@@ -77,6 +79,9 @@ class EventLog:
         for number, entry in enumerate(run.entries[self._read :], start=self._read):
             self._add(number, 0, run_lines(entry, self._cycles))
             self._cycles.hear(entry.event)
+            if isinstance(entry.event, PhaseFinished):
+                self._finished.append(entry.event)
+                self._add(number, 0, _stamped(entry, entry.event, self._finished))
         self._read = len(run.entries)
 
     def _take_pass(self, passes: tuple[PhaseRecord, ...], digest: PassDigest, began: int) -> None:
@@ -130,6 +135,14 @@ def pass_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
             earlier = (e.event.commit for e in reversed(record.entries[:number]) if isinstance(e.event, StepFinished))
             for name, details in (*_work_told(done), *_step_told(done, next(earlier, record.brief.base))):
                 yield _line(entry.at, record.phase.id, done.step, name, details)
+
+
+def _stamped(entry: Entry, event: PhaseFinished, finished: Sequence[Event]) -> Iterator[Line]:
+    """INTG-05a to INTG-05c: what the scores of the run so far, this one the newest, give to think of."""
+    told = alert(completed(finished)) if isinstance(event.verdict, Advance) else None
+    if told is not None:
+        details = {"message": told.message, "min": told.lowest, "max": told.highest, "count": len(told.phases)}
+        yield _line(entry.at, event.outcome.phase, None, told.event, {**details, "phases": list(told.phases)})
 
 
 def _completion_lines(record: PhaseRecord, number: int) -> Iterator[Line]:

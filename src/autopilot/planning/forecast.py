@@ -1,9 +1,10 @@
 """What a run would do, phase by phase, and what it may cost: computed from what is known before it starts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
+from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Brief, RunStarted
 from autopilot.domain.forecast import (
@@ -13,17 +14,18 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.value import Value
 from autopilot.planning import detect, estimate, sufficiency
-from autopilot.planning import plan as plans
 from autopilot.planning.config import COMMANDS
 from autopilot.planning.whole import Project
 
 BEFORE = ("preflight", "triage")
 STEPS = ("research", "plan", "plan_check", "execute", "mini_verify", "verify", "judge", "judge_divergence", "rate")
 LETTERS_A_TOKEN = 4
+# QUAL-00: from here on finished work is refined.
+REFINED = 9.5
 
 Prompts = Callable[[PhaseRecord], dict[str, str]]
 """The prompts that can be written from a record without results, by step."""
@@ -64,6 +66,25 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
     )
 
 
+def beforehand(project: Project, first: RunStarted) -> Iterator[str]:
+    """CMAP-05, CTX-05: what a run says once, before its first phase; none of it holds anything back."""
+    by_id = {phase.id: phase for phase in first.phases}
+    chosen = [by_id[name] for name in first.targets]
+    low = {phase.id: sufficiency.quick(_context(phase, project, first)) for phase in chosen}
+    refined = first.settings.pass_threshold >= REFINED
+    expected = {phase.id: estimated_tokens(phase, project.plans.get(phase.id)) for phase in chosen if refined}
+    return filter(None, (sufficiency.low_summary(low), session_warning(expected)))
+
+
+def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.Context:
+    return sufficiency.Context(
+        phase=phase,
+        requirements=first.requirements.get(phase.id, ()),
+        about=project.about,
+        dependencies=_dependencies(phase, first),
+    )
+
+
 def project_facts(project: Project) -> ProjectFacts:
     sources = detect.sources(project.config)
     return ProjectFacts(
@@ -82,12 +103,7 @@ def _phase(
     record = PhaseRecord(start=first, brief=_brief(phase, project, first))
     route, skipped = _route(planned=plan is not None, research=first.settings.research)
     texts = {step: text for step, text in prompts(record).items() if step in route}
-    context = sufficiency.Context(
-        phase=phase,
-        requirements=record.brief.requirements,
-        about=project.about,
-        dependencies=_dependencies(phase, first),
-    )
+    context = _context(phase, project, first)
     tokens = estimate.estimate(phase, plan, first.settings)
     runnable = sum(criterion.command is not None for criterion in phase.criteria)
     return PhaseForecast(
@@ -104,10 +120,10 @@ def _phase(
         confidence=sufficiency.quick(context),
         prompts={step: _tokens_of(text) for step, text in texts.items()},
         tasks=estimate.task_counts(plan),
-        task_types=plans.counts(plan),
+        task_types=task_types(plan),
         tokens=tokens,
         usd=estimate.priced(tokens, per_million),
-        warning=estimate.cap_warning(phase.id, tokens, first.settings.limits.tokens_per_phase),
+        warning=cap_warning(phase.id, tokens.expected, first.settings.limits.tokens_per_phase),
     )
 
 

@@ -81,14 +81,6 @@ def digest(text: str, tests: Mapping[str, str]) -> str:
     return hashed.hexdigest()
 
 
-def counts(plan: Plan | None) -> str:
-    """PRE-04: how many tasks of which type."""
-    tasks = plan.tasks if plan else ()
-    auto = sum(task.type == "auto" for task in tasks)
-    checked = sum(task.type == "checkpoint:human-verify" for task in tasks)
-    return f"{auto} auto tasks, {checked} checkpoint:human-verify tasks"
-
-
 def _tagged(body: _Body, tag: str) -> Iterator[Block]:
     """`<task ...>` to `</task>` outside fences, by lines: bodies are not well-formed XML."""
     wave = 0

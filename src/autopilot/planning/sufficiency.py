@@ -114,15 +114,17 @@ def low_line(phase_id: str, found: Confidence) -> str:
 
 
 def low_summary(found: dict[str, Confidence]) -> str:
-    """The same for a terminal, once for all phases: those that lack the same are named together."""
+    """AMB-08: once for all phases, those that lack the same named together; for one phase it is its own line."""
     by_reason: dict[tuple[int, str], list[str]] = {}
     for phase_id, confidence in found.items():
         if confidence.score < ENOUGH:
             by_reason.setdefault((confidence.score, confidence.reason), []).append(phase_id)
-    if not by_reason:
-        return ""
+    names = [name for group in by_reason.values() for name in group]
+    if len(names) <= 1:
+        return "".join(low_line(name, found[name]) for name in names)
     parts = [
-        f"phase{'s' if len(names) > 1 else ''} {', '.join(names)} ({score}/10: {reason})"
-        for (score, reason), names in sorted(by_reason.items())
+        f"phase{'s' if len(group) > 1 else ''} {', '.join(group)} ({score}/10: {reason})"
+        for (score, reason), group in sorted(by_reason.items())
     ]
-    return f"Low context confidence: {'; '.join(parts)}."
+    chosen = ",".join(name for name in found if name in names)
+    return f"Low context confidence: {'; '.join(parts)}. Consider running /clear then /autopilot --map {chosen} first."

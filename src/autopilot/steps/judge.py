@@ -1,16 +1,18 @@
 """Have a judge look at the work before it may read anybody's report."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from autopilot.domain.answers import JudgeOpinion
 from autopilot.domain.behaviour import TRACED
 from autopilot.domain.protocols import Tools
-from autopilot.domain.questions import Question
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Verified
-from autopilot.steps import contamination
+from autopilot.steps import contamination, enhanced
 from autopilot.steps.allowances import exceptions
-from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import UNMAPPED, all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.twins import twin, written_at
 
@@ -21,10 +23,14 @@ TOUCH = (
 
 
 def run(record: PhaseRecord, tools: Tools) -> Judged:
-    watched = partial(contamination.objections, "judge")
+    watched = partial(objections, record)
     question = Question(role="judge", prompt=prompt(record), answer=JudgeOpinion, objections=watched)
     answered = tools.agents.ask(question)
     return Judged(opinion=answered.value, issues=answered.issues)
+
+
+def objections(record: PhaseRecord, answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    return (*contamination.objections("judge", answer), *enhanced.few_concerns(record, answer))
 
 
 def prompt(record: PhaseRecord) -> str:
@@ -32,7 +38,7 @@ def prompt(record: PhaseRecord) -> str:
     return render(
         "judge",
         heading=heading(record),
-        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        requirements=bullets(record.brief.requirements, UNMAPPED),
         criteria=criteria_lines(all_criteria(record)),
         spec=record.start.spec.path,
         dir=record.brief.dir,
@@ -40,6 +46,7 @@ def prompt(record: PhaseRecord) -> str:
         touch=TOUCH if record.phase.type in TRACED else "",
         exceptions=exceptions(record),
         noticed=noticed_lines(record.find(Verified)),
+        enhanced=enhanced.paragraph(record, "judge"),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -9,7 +9,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
-from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
 
 BEHAVIOUR = (
     " A task that touches something people click, drag or type into has a criterion\n"
@@ -39,7 +39,8 @@ def prompt(record: PhaseRecord) -> str:
         id=record.phase.id,
         name=record.phase.name,
         number=padded(record.phase.id),
-        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        requirements=bullets(record.brief.requirements, UNMAPPED),
+        surroundings=surroundings(record),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",

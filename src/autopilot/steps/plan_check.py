@@ -6,7 +6,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked, Planned
-from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render
 
 
 def run(record: PhaseRecord, tools: Tools) -> PlanChecked:
@@ -31,7 +31,7 @@ def prompt(record: PhaseRecord) -> str:
     return render(
         "plan_check",
         heading=heading(record),
-        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        requirements=bullets(record.brief.requirements, UNMAPPED),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
     )

@@ -8,6 +8,7 @@ from importlib.resources import files
 from autopilot.domain.phase import Criterion, Expectation, Task
 from autopilot.domain.record import PhaseRecord
 
+UNMAPPED = "No specific requirements mapped. Derive from phase goal and roadmap."
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -28,6 +29,19 @@ def heading(record: PhaseRecord) -> str:
     if phase.description and phase.description != phase.goal:
         lines.append(phase.description)
     return "\n".join(lines)
+
+
+def surroundings(record: PhaseRecord) -> str:
+    """SPWN-01, SPWN-04: what there is around the phase, for those who prepare it; paths, never what is in them."""
+    brief = record.brief
+    lines = []
+    if brief.completed_dirs:
+        lines.append(f"Phases that are done left their papers in: {', '.join(brief.completed_dirs)}")
+    if brief.prior_execution:
+        lines.append("prior_execution_exists: true. Work on this phase was begun before; see what is there already.")
+    if brief.estimated_tokens:
+        lines.append(f"Estimated cost of the phase: {brief.estimated_tokens} tokens. Task types: {brief.task_types}.")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def bullets(items: Iterable[str], otherwise: str) -> str:

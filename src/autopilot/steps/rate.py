@@ -19,7 +19,7 @@ from autopilot.domain.results import Rated, Verified
 from autopilot.domain.scores import HIGHEST, band, score
 from autopilot.domain.tables import table
 from autopilot.domain.visual import DEDUCTIONS, VisualIssue
-from autopilot.steps import contamination
+from autopilot.steps import contamination, enhanced
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
 from autopilot.steps.tampering import noticed_lines
 from autopilot.steps.test_specs import spec_runs
@@ -75,6 +75,7 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(all_criteria(record)),
         base=record.brief.base,
         noticed=noticed_lines(record.find(Verified)),
+        enhanced=enhanced.paragraph(record, "rate"),
     )
 
 

@@ -5,7 +5,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
-from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
 
 
 def run(record: PhaseRecord, tools: Tools) -> Researched:
@@ -18,7 +18,8 @@ def prompt(record: PhaseRecord) -> str:
     return render(
         "research",
         heading=heading(record),
-        requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
+        requirements=bullets(record.brief.requirements, UNMAPPED),
+        surroundings=surroundings(record),
         criteria=criteria_lines(record.phase.criteria),
         spec=record.start.spec.path,
         dir=record.brief.dir,

@@ -1,18 +1,22 @@
 """Run every criterion and gate on a fresh checkout; when they hold, ask a verifier who has seen no report."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import UnsetType
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
+from autopilot.domain.caps import place_in
 from autopilot.domain.evidence import Finding
+from autopilot.domain.integrity import SHOW, places, to_show
 from autopilot.domain.protocols import Tools
-from autopilot.domain.questions import Question
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
-from autopilot.steps import contamination, visual, visual_paper
+from autopilot.steps import contamination, enhanced, visual, visual_paper
 from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
 from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
@@ -82,7 +86,7 @@ def looked(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
 
 def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     """VRFY-11: the verifier's time is measured, its commands are counted where we can see them; its word is neither."""
-    watched = partial(contamination.objections, "verify")
+    watched = partial(objections, record, found.handlers)
     question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
     only_said = unseen(answered.value.commands_run, answered.observed)
@@ -94,7 +98,26 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         seconds=answered.seconds,
         observed=None if answered.observed is None else len(answered.observed),
         issues=(*found.issues, *answered.issues),
+        absent=absent(answered.value, record, tools) if to_show(record) else (),
     )
+
+
+def absent(opinion: VerifyOpinion, record: PhaseRecord, tools: Tools) -> tuple[str, ...]:
+    """INTG-08: a place counts only if the file has that line."""
+    named = ((entry, place_in(entry)) for entry in places(opinion))
+    return tuple(entry for entry, place in named if place and not _there(*place, record, tools))
+
+
+def _there(path: str, line: int, record: PhaseRecord, tools: Tools) -> bool:
+    """Also where the agent wrote down the path from its own folder: the end of it is tried then."""
+    parts = path.removeprefix("./").strip("/").split("/")
+    texts = (tools.workspace.read(record.commit, "/".join(parts[at:])) for at in range(len(parts)))
+    text = next((text for text in texts if text is not None), None)
+    return text is not None and 0 < line <= len(text.splitlines())
+
+
+def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    return (*contamination.objections("verify", answer), *enhanced.untraced(record, touched, answer))
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
@@ -110,6 +133,8 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         noticed=noticed_lines(seen),
         triage=triage_evidence(record),
         traces=tracing(record, seen) if seen else "",
+        enhanced=enhanced.paragraph(record, "verify"),
+        show=f"{SHOW}\n" if to_show(record) else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",
     )
 
@@ -134,6 +159,7 @@ def tracing(record: PhaseRecord, seen: Verified) -> str:
         return ""
     named = f" Handlers in the change: {', '.join(seen.handlers)}." if seen.handlers else ""
     return (
+        "AUTONOMOUS VERIFICATION REQUIRED: settle it yourself, by commands and by reading; nobody is asked to look.\n"
         "Follow every handler of the change to the action it ends in and give a row of behavioral_traces for each: "
         "criterion_match is the criterion in its own words, status is VERIFIED, CONTRADICTED or "
         f"BEHAVIORAL_UNVERIFIABLE.{named}\n"

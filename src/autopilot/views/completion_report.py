@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autopilot.domain.completion import SelfAudit
-from autopilot.domain.events import CompletionFinished, Noted, RunFinished
+from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
 from autopilot.domain.record import RunRecord
+from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
 from autopilot.views.suggestions import continuing
 from autopilot.views.text import clean
 from autopilot.views.trends import trend_section
@@ -118,14 +119,12 @@ def _version(done: CompletionFinished | None) -> Iterator[str]:
 
 def _alert(run: RunRecord) -> Iterator[str]:
     """COMP-06."""
-    alerts = [note for note in run.of(Noted) if note.event == "rubber_stamp_critical"]
-    if not alerts:
+    critical = [one for one in alerts(completed(run.of(PhaseFinished))) if one.tier == CRITICAL_TIER]
+    if not critical:
         return
     yield "## Rubber-Stamp Alert"
     yield ""
-    for note in alerts:
-        told = note.details.get("message") or f"phase {note.phase}: uniform alignment scores"
-        yield f"- {clean(str(told), 300)}"
+    yield from (f"- {clean(one.message, 600)}" for one in critical)
 
 
 def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.costs import cap_warning, cost_line
 from autopilot.domain.events import (
     Brief,
     CompletionFinished,
@@ -23,6 +24,8 @@ from autopilot.domain.events import (
     StepDigest,
 )
 from autopilot.domain.headings import HEADINGS
+from autopilot.domain.settings import Limits
+from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.views.completion_lines import AuditLines, finished_lines
 from autopilot.views.duration import seconds_between
@@ -30,6 +33,7 @@ from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
 
 _MOST_ISSUES = 10
+FAST_SECONDS, SEVERAL_TASKS = 300, 2
 
 
 class Narrator:
@@ -48,6 +52,7 @@ class Narrator:
         self.failed: str | None = None
         self.blocked = False
         self.unlanded: list[PhaseLanded] = []
+        self.taken_in = 0
 
     def tell(self, stream: str, entry: Entry) -> Iterator[str]:
         self.first_at = self.first_at or entry.at
@@ -126,12 +131,25 @@ class Narrator:
         if brief.done and brief.plan:
             far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
             yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
+        yield from self._beforehand(brief)
         yield f"--- [PHASE {brief.position}/{brief.total}] {clean(brief.phase.name)} ---"
+
+    def _beforehand(self, brief: Brief) -> Iterator[str]:
+        """PRE-02, MTRC-02c, MTRC-02d: what is known before the first pass."""
+        if brief.stale_verification:
+            yield f"Phase {brief.phase.id} has stale verification from prior run -- re-running."
+        if brief.estimated_tokens and not brief.cycle:
+            yield cost_line(brief.phase.id, brief.estimated_tokens, brief.plan)
+            cap = (self.start.settings.limits if self.start else Limits()).tokens_per_phase
+            if warning := cap_warning(brief.phase.id, brief.estimated_tokens, cap):
+                yield warning
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
         if phase in self.told:
             yield from self.told[phase].close()
+        began = self.opened.get(phase)
+        yield from _quick(outcome, seconds_between(began[0], at) if began else None)
         yield from _digest(outcome)
         yield from _issues(outcome)
         yield from self._judged(event)
@@ -142,6 +160,7 @@ class Narrator:
             self.scores[phase] = outcome.alignment_score
         if not isinstance(event.verdict, Retry):
             self.over.add(phase)
+        yield from self._counted(event)
         if isinstance(event.verdict, Stop):
             self.failed = phase
             yield f"Phase {phase} failed. Checking dependency impact."
@@ -149,6 +168,12 @@ class Narrator:
                 yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened.pop(phase, None)
         self.told.pop(phase, None)
+
+    def _counted(self, event: PhaseFinished) -> Iterator[str]:
+        """CTX-03: what has been told of passes since this process began."""
+        before = share(self.taken_in)
+        self.taken_in += tokens_of(event.outcome)
+        yield from advice(before, share(self.taken_in))
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
         """CENF-01i and CENF-03a: how a remediation came out."""
@@ -222,6 +247,14 @@ def _digest(outcome: PhaseOutcome) -> Iterator[str]:
         step = outcome.pipeline_steps.get(heading.lower().replace("-", "_"))
         if step:
             yield f"  Step: {heading} ... {_status_of(heading, step, outcome)}"
+
+
+def _quick(outcome: PhaseOutcome, seconds: float | None) -> Iterator[str]:
+    """INTG-03: said before the steps are listed."""
+    tasks = outcome.tasks_completed.partition("/")[2]
+    several = tasks.isdecimal() and int(tasks) >= SEVERAL_TASKS
+    if outcome.status == "completed" and several and seconds is not None and seconds < FAST_SECONDS:
+        yield f"Fast completion ({seconds:.0f}s). Checking pipeline_steps."
 
 
 def _issues(outcome: PhaseOutcome) -> Iterator[str]:

@@ -186,6 +186,8 @@ class PassLines:
     def _sent_back(self, event: StepFinished, step: str, because: str) -> Iterator[str]:
         if because.startswith(REJECTED):
             yield REJECTED
+        elif isinstance(event.verdict, Retry) and event.verdict.rejects:
+            yield clean(because)
         elif isinstance(event.result, Rated) and step != "verify":
             yield f"Phase {self.phase} alignment too low ({event.result.score:.1f}). Re-planning."
         else:

@@ -28,6 +28,7 @@ def test_an_object_between_any_prose_is_found_as_it_was_printed(
 
 @given(objects, objects, prose)
 def test_of_several_objects_the_last_one_counts(first: dict[str, Any], second: dict[str, Any], between: str) -> None:
+    """RET-09."""
     assert last_object(json.dumps(first) + between + json.dumps(second)) == json.dumps(second)
 
 

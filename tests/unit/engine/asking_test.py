@@ -69,6 +69,7 @@ def test_an_answer_on_record_is_not_asked_for_again(engine: Engine) -> None:
     ids=["prose", "a field is missing", "wrong type", "torn"],
 )
 def test_an_answer_that_does_not_fit_is_repaired_once(engine: Engine, reply: Reply, problem: str) -> None:
+    """RET-09: the agent itself is asked for its answer alone, and does not do the work again."""
     engine.begin("mini_verify")
     agent = Told((reply, Reply(outcome="ok", answer='{"pass": true}')))
 

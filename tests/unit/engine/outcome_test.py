@@ -142,7 +142,13 @@ def test_btrc_01_a_ui_phase_nobody_traced_is_told(kind: str, told: bool) -> None
 
 
 def test_vrfy_12_a_verification_that_was_asked_for_again_is_told() -> None:
-    told = Story().planned().executed().verified(Retry(step="verify", because="nothing was run")).verified()
+    told = (
+        Story()
+        .planned()
+        .executed()
+        .verified(Retry(step="verify", because="nothing was run", rejects="VRFY-03b"))
+        .verified()
+    )
 
     assert outcome_of(told.record, DONE).issues == ("nothing was run",)
 

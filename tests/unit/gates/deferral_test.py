@@ -6,9 +6,10 @@ import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
 from autopilot.domain.deferral import NO_REASON, REJECTED, justification, person_only, specific
+from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
-from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.decide import Finish
 from autopilot.engine.outcome import outcome_of
 from autopilot.gates import after_plan_check, after_rate, after_verify
@@ -68,15 +69,16 @@ def test_stat_03_an_unsure_verifier_without_a_reason_is_asked_once_more(evidence
     """HUM-01."""
     seen = opinion(3, *evidence)
 
-    assert isinstance(after_rate.GATE.decide(mixed(seen).record), Retry)
-    assert isinstance(after_rate.GATE.decide(mixed(seen, times=2).record), AskHuman)
+    again = mixed(seen).step("rate", mixed(seen).record.last(), after_rate.GATE.decide(mixed(seen).record))
+    assert isinstance(again.record.finished[-1].verdict, Retry)
+    assert isinstance(after_rate.GATE.decide(again.judged().rated().record), Stop)
 
 
 def test_stat_03_a_deferral_just_to_look_is_rejected_in_so_many_words() -> None:
     looked, silent = (after_rate.GATE.decide(mixed(opinion(3, *given)).record) for given in ((LOOKS,), ()))
 
-    assert looked == Retry(step="verify", because=f"{REJECTED} {NO_REASON}")
-    assert silent == Retry(step="verify", because=NO_REASON)
+    assert looked == Retry(step="verify", because=f"{REJECTED} {NO_REASON}", rejects="STAT-03")
+    assert silent == Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ def judge(*concerns: str) -> JudgeOpinions:
     return JudgeOpinions(judge=opinion)
 
 
-@pytest.mark.parametrize(("asked", "kind"), [(1, Retry), (2, Stop)], ids=["once more", "no more"])
-def test_judg_02_a_judgement_without_a_concern_is_rejected(asked: int, kind: type[Verdict]) -> None:
-    facts = JudgeFacts(asked=asked)
+@pytest.mark.parametrize(("rejected", "kind"), [(0, Retry), (1, Stop)], ids=["once more", "no more"])
+def test_judg_02_a_judgement_without_a_concern_is_rejected(rejected: int, kind: type[Verdict]) -> None:
+    facts = JudgeFacts(rejected=rejected)
 
     assert isinstance(after_judge.GATE.judge(facts, judge(), Claims()), kind)
     assert after_judge.GATE.judge(facts, judge("thin"), Claims()) == Advance()

@@ -4,8 +4,17 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.answers import CriterionResult, JudgeOpinion, PlanIssue, PlanOpinion, TaskOpinion, VerifyOpinion
+from autopilot.domain.answers import (
+    CriterionResult,
+    Deferral,
+    JudgeOpinion,
+    PlanIssue,
+    PlanOpinion,
+    TaskOpinion,
+    VerifyOpinion,
+)
 from autopilot.domain.deferral import NO_REASON
+from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
@@ -58,7 +67,7 @@ def reviewer(*commands: str, passed: bool = True) -> MiniOpinions:
 
 def checked(**more: Any) -> VerifyFacts:
     clean: dict[str, Any] = {
-        "checks": 2, "failing": (), "unproven": (), "fresh": True, "reviews": 1, "debugs": 0, "debugs_left": 3, **more,
+        "checks": 2, "failing": (), "unproven": (), "fresh": True, "debugs": 0, "debugs_left": 3, **more,
     }  # fmt: skip
     return VerifyFacts(**clean)
 
@@ -73,6 +82,15 @@ def judge(word: Any, *concerns: str, evidence: tuple[str, ...] = ("a.py:1",)) ->
 
 def rate(**more: Any) -> RateFacts:
     return RateFacts(**{"verification": checked(), "for_a_person": (), "replans": 0, "limit": 1, **more})
+
+
+UNSURE = VerifyOpinion(
+    passed=True,
+    commands_run=("ls",),
+    deferral_evidence=(
+        Deferral(criterion="c", methods_attempted=("m",), why_insufficient="a card is charged for real"),
+    ),
+)
 
 
 def content(**more: Any) -> RateOpinions:
@@ -167,25 +185,27 @@ CASES: dict[tuple[str, str], Case] = {
         checked(person_only=True), verifier("ls"), SILENCE, AskHuman),
     ("after_verify", "the facts hold and the verifier agrees"): (
         checked(debugs_left=0), verifier("ls"), SILENCE, Advance()),
-    ("after_verify", "only the verifier ran nothing or too little, first time"): (
+    ("after_verify", "only the verifier ran or showed too little, nothing was rejected before"): (
         checked(), verifier(), SILENCE, Retry),
+    ("after_verify", "only the verifier ran or showed too little"): (
+        checked(rejected=1), verifier(), SILENCE, Stop),
     ("after_verify", "debug attempts remain"): (
         checked(failing=("a",), debugs_left=1), verifier("ls"), SILENCE, Retry(step="debug", because="a")),
     ("after_verify", "otherwise"): (
         checked(failing=("a",), debugs_left=0), verifier("ls"), SILENCE,
         Stop(because="max retries exceeded: a", rollback=True)),
     ("after_judge", "the judge wants a rollback or a halt"): (
-        JudgeFacts(asked=1), judge("rollback", "wrong"), SILENCE,
+        JudgeFacts(), judge("rollback", "wrong"), SILENCE,
         Stop(because="judge recommends rollback: wrong", rollback=True)),
     ("after_judge", "the judge has a concern and its own evidence"): (
-        JudgeFacts(asked=2), judge("debug", "thin"), SILENCE, Advance()),
-    ("after_judge", "first time"): (JudgeFacts(asked=1), judge("proceed"), SILENCE, Retry),
-    ("after_judge", "otherwise"): (JudgeFacts(asked=2), judge("proceed", "thin", evidence=()), SILENCE, Stop),
-    ("after_divergence", "it shows no analysis of its own, first time"): (
+        JudgeFacts(rejected=1), judge("debug", "thin"), SILENCE, Advance()),
+    ("after_judge", "nothing was rejected before"): (JudgeFacts(), judge("proceed"), SILENCE, Retry),
+    ("after_judge", "otherwise"): (JudgeFacts(rejected=1), judge("proceed", "thin", evidence=()), SILENCE, Stop),
+    ("after_divergence", "it shows no analysis of its own, nothing was rejected before"): (
         DivergenceFacts(debugs_left=0), agreeing(independent=False), SILENCE,
-        Retry(step="judge", because=divergence.RUBBER_STAMP)),
+        Retry(step="judge", because=divergence.RUBBER_STAMP, rejects="VRFY-02")),
     ("after_divergence", "it shows no analysis of its own"): (
-        DivergenceFacts(debugs_left=0, compared=2), agreeing(independent=False), SILENCE,
+        DivergenceFacts(debugs_left=0, rejected=1), agreeing(independent=False), SILENCE,
         Stop(because=divergence.RUBBER_STAMP, rollback=True)),
     ("after_divergence", "both words are proceed"): (
         DivergenceFacts(debugs_left=0), agreeing(), SILENCE, Advance()),
@@ -205,11 +225,15 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_rate", "the score is below 7"): (
         rate(replans=1), content(score=6.9), SILENCE,
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
-    ("after_rate", "a task is left to a person without a reason, first time"): (
-        rate(for_a_person=("01-02 look",)), content(), SILENCE, Retry(step="verify", because=NO_REASON)),
+    ("after_rate", "a task is left to a person without a reason, nothing was rejected before"): (
+        rate(for_a_person=("01-02 pay",)), content(), SILENCE,
+        Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")),
+    ("after_rate", "a task is left to a person without a reason"): (
+        rate(for_a_person=("01-02 pay",), verification=checked(rejected=1)), content(), SILENCE,
+        Stop(because=f"max retries exceeded: {UNJUSTIFIED}", rollback=True)),
     ("after_rate", "a task is left to a person"): (
-        rate(for_a_person=("01-02 look",), verification=checked(reviews=2)), content(), SILENCE,
-        AskHuman(question="needs a person: 01-02 look")),
+        rate(for_a_person=("01-02 pay",), verification=checked(rejected=1)), content(verifier=UNSURE), SILENCE,
+        AskHuman(question="needs a person: 01-02 pay")),
     ("after_rate", "otherwise"): (rate(), content(score=7.0), SILENCE, Advance()),
     ("after_debug", "always"): (Facts(), NOBODY, SILENCE, Advance(to="verify")),
     ("unanswered", "the executor ran out of context"): (
@@ -367,11 +391,11 @@ def test_vrfy_03a_a_verifier_too_quick_to_have_looked_is_asked_again(watch: dict
 
     verdict = GATES["after_verify"].judge(facts, verifier("ls"), SILENCE)
 
-    assert verdict == (Advance() if accepted else Retry(step="verify", because=said))
+    assert verdict == (Advance() if accepted else Retry(step="verify", because=said, rejects="VRFY-03a"))
 
 
 def test_vrfy_03a_a_verifier_too_quick_twice_does_not_pass() -> None:
-    facts = checked(least_seconds=60.0, seconds=3.0, observed=1, reviews=2, debugs_left=0)
+    facts = checked(least_seconds=60.0, seconds=3.0, observed=1, rejected=1, debugs_left=3)
 
     verdict = GATES["after_verify"].judge(facts, verifier("ls"), SILENCE)
 
@@ -388,14 +412,16 @@ def test_vrfy_03a_a_verifier_too_quick_twice_does_not_pass() -> None:
 def test_vrfy_03b_a_verifier_without_commands_is_told_so(facts: VerifyFacts, said: tuple[str, ...]) -> None:
     text = "Verifier reported empty commands_run. Verification without command execution is not accepted."
 
-    assert GATES["after_verify"].judge(facts, verifier(*said), SILENCE) == Retry(step="verify", because=text)
+    assert GATES["after_verify"].judge(facts, verifier(*said), SILENCE) == Retry(
+        step="verify", because=text, rejects="VRFY-03b"
+    )
 
 
-@pytest.mark.parametrize(("asked", "kind"), [(1, Retry), (2, Stop)], ids=["once more", "no more"])
-def test_vrfy_04_a_judge_that_only_agrees_is_rejected(asked: int, kind: type[Verdict]) -> None:
+@pytest.mark.parametrize(("rejected", "kind"), [(0, Retry), (1, Stop)], ids=["once more", "no more"])
+def test_vrfy_04_a_judge_that_only_agrees_is_rejected(rejected: int, kind: type[Verdict]) -> None:
     echo = JudgeOpinion(recommendation="proceed", concerns=("thin",), verifier_agreement=True)
 
-    verdict = GATES["after_judge"].judge(JudgeFacts(asked=asked), JudgeOpinions(judge=echo), SILENCE)
+    verdict = GATES["after_judge"].judge(JudgeFacts(rejected=rejected), JudgeOpinions(judge=echo), SILENCE)
 
     assert isinstance(verdict, kind)
     assert getattr(verdict, "because", "").startswith(after_judge.ECHO)

@@ -436,12 +436,11 @@ def test_what_is_noted_of_a_phase_shows_in_it() -> None:
     tape = Tape()
     tape.begin("1")
     tape.tell(Noted(event="confidence_diagnostic_written", phase="1", details={"diagnostic_path": "d.md"}))
-    tape.tell(Noted(event="force_incomplete_marked", phase="1"))
-    tape.tell(Noted(event="rubber_stamp_critical", phase="1", step="rate"))
+    tape.tell(Noted(event="force_incomplete_marked", phase="1", step="rate"))
     state = state_of(tape.run, tape.passes)
     phase = state["phases"]["1"]
 
-    assert (phase["diagnostic_path"], phase["force_incomplete"], phase["rubber_stamp_suspect"]) == ("d.md", True, True)
+    assert (phase["diagnostic_path"], phase["force_incomplete"]) == ("d.md", True)
     assert state["event_log"][-1]["phase"] == "1"
     assert state["event_log"][-1]["step"] == "rate"
 

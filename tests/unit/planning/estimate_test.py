@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autopilot.domain.costs import cap_warning, cost_line
 from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
 from autopilot.domain.phase import Complexity, Phase, PhaseType, Plan, Task
 from autopilot.domain.settings import Limits, Settings
-from autopilot.planning.estimate import cap_warning, estimate, log_line, priced, task_counts, total
+from autopilot.planning.estimate import estimate, priced, task_counts, total
 from autopilot.planning.prices import NO_LIBRARY, installed, per_million
 
 SETTINGS = Settings(agent="a")
@@ -86,16 +87,14 @@ def test_low_is_never_above_expected_nor_expected_above_worst(sizes: list[Comple
     ],
 )
 def test_mtrc_02c_more_than_80_percent_of_the_cap_is_warned_of(expected: int, warned: str) -> None:
-    assert cap_warning("3", Tokens(expected=expected)) == warned
+    assert cap_warning("3", expected) == warned
 
 
 def test_mtrc_02d_the_log_line_has_its_form() -> None:
-    counts = task_counts(plan("simple", None, "medium", "complex"))
+    made = plan("simple", None, "medium", "complex")
 
-    assert counts == TaskCounts(simple=1, medium=2, complex=1)
-    assert log_line("3", Tokens(expected=5), counts) == (
-        "Phase 3 cost estimate: 5 tokens (4 tasks: 1 simple, 2 medium, 1 complex)"
-    )
+    assert task_counts(made) == TaskCounts(simple=1, medium=2, complex=1)
+    assert cost_line("3", 5, made) == ("Phase 3 cost estimate: 5 tokens (4 tasks: 1 simple, 2 medium, 1 complex)")
     assert task_counts(None) == TaskCounts()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.phase import Plan
+from autopilot.domain.phase import Plan, task_types
 from autopilot.planning import plan
 
 AUTOPILOT = """# Plan: Phase 3 -- Shop
@@ -196,8 +196,9 @@ def test_the_hash_is_over_the_text_and_every_test_in_a_fixed_order() -> None:
 
 
 def test_tasks_are_counted_by_type() -> None:
-    assert plan.counts(read(AUTOPILOT)) == "1 auto tasks, 1 checkpoint:human-verify tasks"
-    assert plan.counts(None) == "0 auto tasks, 0 checkpoint:human-verify tasks"
+    """PRE-04, AMB-13: whatever stands before the type in its tag."""
+    assert task_types(read(AUTOPILOT)) == "1 auto tasks, 1 checkpoint:human-verify tasks"
+    assert task_types(None) == "0 auto tasks, 0 checkpoint:human-verify tasks"
 
 
 def test_a_task_may_declare_the_tests_it_changes_with_a_reason() -> None:

@@ -80,6 +80,7 @@ def test_amb_07_exactly_a_half_goes_up() -> None:
     ids=["no requirements", "no requirements nor criteria", "no commands", "all there", "never below five"],
 )
 def test_amb_08_the_quick_score_has_fixed_values(more: dict[str, Any], score: int, reason: str) -> None:
+    """CMAP-05a."""
     assert quick(context(**more)) == Confidence(score=score, reason=reason)
 
 
@@ -98,6 +99,7 @@ def test_cmap_01g_the_log_line_has_its_form() -> None:
 
 
 def test_cmap_05_a_low_score_is_told_with_clear_before_the_command_and_a_good_one_is_silent() -> None:
+    """CMAP-05b, CMAP-05c."""
     told = low_line("3", Confidence(score=4, reason="no commands"))
 
     assert told.startswith("Phase 3 has low context confidence (4/10): no commands. Consider running ")
@@ -109,6 +111,7 @@ def test_amb_08_the_warning_is_one_line_for_all_phases() -> None:
     found = {"1": Confidence(score=3, reason="a"), "2": Confidence(score=9), "3": Confidence(score=3, reason="a")}
 
     assert low_summary(found | {"4": Confidence(score=1, reason="b")}) == (
-        "Low context confidence: phase 4 (1/10: b); phases 1, 3 (3/10: a)."
+        "Low context confidence: phase 4 (1/10: b); phases 1, 3 (3/10: a). "
+        "Consider running /clear then /autopilot --map 1,3,4 first."
     )
     assert low_summary({"2": Confidence(score=9)}) == ""

@@ -23,6 +23,7 @@ def planned(path: str, config: str = "{}") -> Project:
     [("web/a.tsx", "ui"), ("protocols/a.md", "protocol"), ("a.json", "data"), ("a.py", "mixed"), ("gui/a.py", "ui")],
 )
 def test_ptyp_01_to_04_the_files_of_the_plan_decide_the_type(path: str, type_: str) -> None:
+    """PTYP-01..04."""
     seen = planned(path, '{"project": {"ui": {"source_dir": "gui"}}}')
 
     assert [phase.type for phase in seen.roadmap.phases] == [type_, "mixed", "mixed"]

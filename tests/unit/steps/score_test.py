@@ -61,6 +61,7 @@ def test_a_rater_s_own_number_can_only_lower_the_score(claimed: float, rows: lis
     ids=["integer", "text without a point", "true", "decimal", "text", "missing"],
 )
 def test_rate_02_an_integer_score_is_asked_for_again(written: object, wrong: bool) -> None:
+    """INTG-05d."""
     found = rate.objections({"alignment_score": written})
 
     assert [o.issue for o in found] == [rate.INTEGER.format(score=written)] * wrong

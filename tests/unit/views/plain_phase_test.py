@@ -70,7 +70,7 @@ def rated(score: float) -> Rated:
 
 
 def exhausted() -> Verdict:
-    facts = VerifyFacts(checks=1, failing=("x",), unproven=(), fresh=True, reviews=1, debugs=3, debugs_left=0)
+    facts = VerifyFacts(checks=1, failing=("x",), unproven=(), fresh=True, debugs=3, debugs_left=0)
     return give_up(facts, VerifyOpinions(), Claims())
 
 

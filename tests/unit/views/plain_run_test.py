@@ -101,10 +101,42 @@ def test_each_event_of_a_run_has_its_lines(event: Event, shown: list[str]) -> No
 COMPROMISED = "Agent independence may be compromised."
 
 
+def test_what_is_known_before_a_phase_is_told_before_its_header() -> None:
+    """PRE-02, MTRC-02c, MTRC-02d."""
+    known = msgspec.structs.replace(brief(), stale_verification=True, estimated_tokens=450_000)
+
+    assert lines(RUN, PhaseStarted(brief=known)) == [
+        "Phase 2 has stale verification from prior run -- re-running.",
+        "Phase 2 cost estimate: 450000 tokens (2 tasks: 0 simple, 2 medium, 0 complex)",
+        "Phase 2 estimated at 450000 tokens (90% of budget cap). Consider splitting complex tasks.",
+        "--- [PHASE 2/3] Farewell ---",
+    ]
+
+
+def test_ctx_03_a_run_that_has_told_much_says_so_once() -> None:
+    wordy = msgspec.structs.replace(outcome(), issues=("i" * 530_000,))
+    done = PhaseFinished(cycle=0, outcome=wordy, verdict=Advance())
+    told = lines(RUN, done, before=(PhaseStarted(brief=brief()),))
+
+    assert [line for line in told if line.startswith("Context at")] == [
+        "Context at ~70%. If approaching limits, verify orchestrator is not reading detailed files directly."
+    ]
+
+
+@pytest.mark.parametrize(("tasks", "shown"), [("1/1", False), ("2/2", True)], ids=["one task", "two tasks"])
+def test_intg_03_a_fast_completion_is_told_only_of_several_tasks(tasks: str, shown: bool) -> None:
+    done = PhaseFinished(cycle=0, outcome=msgspec.structs.replace(outcome(), tasks_completed=tasks), verdict=Advance())
+
+    told = lines(RUN, done, before=(PhaseStarted(brief=brief()),))
+    assert ("Fast completion (0s). Checking pipeline_steps." in told) == shown
+
+
 def test_a_finished_phase_is_summed_up_step_by_step() -> None:
+    """INTG-03: two tasks in no time, so the steps are named as those to check."""
     done = PhaseFinished(cycle=0, outcome=outcome(), verdict=Advance())
 
     assert lines(RUN, done, before=(PhaseStarted(brief=brief()),)) == [
+        "Fast completion (0s). Checking pipeline_steps.",
         "  Step: PREFLIGHT ... pass",
         "  Step: TRIAGE ... full_pipeline",
         "  Step: RESEARCH ... skipped (existing plan)",
