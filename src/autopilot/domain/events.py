@@ -13,6 +13,7 @@ from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import Usage
 from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.redo import Before, Deficiency, Mode
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
@@ -35,6 +36,9 @@ class Brief(Value, frozen=True, kw_only=True):
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
     pass held out.
+
+    `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
+    has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
     """
 
     phase: Phase
@@ -53,6 +57,10 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    mode: Mode = "initial"
+    turn: int = 0
+    deficiency: Deficiency | None = None
+    deficiencies: tuple[Deficiency, ...] = ()
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -106,6 +114,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
     versions of what the run's facts depend on.
+
+    `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     """
 
     run: str
@@ -122,6 +132,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     completed: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
     tools: dict[str, str] = {}
+    before: dict[str, Before] = {}
+    remarks: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -145,11 +157,13 @@ class PhaseStarted(Tagged, frozen=True, kw_only=True):
 
 
 class PhaseFinished(Tagged, frozen=True, kw_only=True):
-    """A pass is over, and `verdict` is what the run makes of it."""
+    """A pass is over, and `verdict` is what the run makes of it. `mode` and `turn` are those of its brief."""
 
     cycle: int
     outcome: PhaseOutcome
     verdict: Verdict
+    mode: Mode = "initial"
+    turn: int = 0
 
 
 class PhaseSkipped(Tagged, frozen=True, kw_only=True):

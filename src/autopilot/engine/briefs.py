@@ -12,32 +12,25 @@ from autopilot.domain.held_out import held_out
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
-from autopilot.domain.verdict import Stop
 from autopilot.engine.asking import attempt_key
-from autopilot.engine.confidence import feedback
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
+from autopilot.engine.redo import told_what_to_mend
 
 
 def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
     """`passes` are the phase's earlier passes in this run."""
     start, phase = run.start, spawn.phase
-    folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
     handed = carried_on(spawn, passes)
-    if handed is not None:
-        found = handed.plan
-    else:
-        found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
-    return Brief(
+    brief = Brief(
         phase=phase,
-        dir=folder,
+        dir=_folder(phase.id, run),
         base=handed.commit if handed else spawn.base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=feedback(_completed(passes)) if spawn.cycle else (),
-        plan=found,
+        plan=handed.plan if handed else plan_for(spawn, run, passes, hands),
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
         requirements=start.requirements.get(phase.id, ()),
@@ -45,7 +38,30 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        mode=spawn.mode,
+        turn=spawn.turn,
     )
+    return told_what_to_mend(brief, run, passes) if spawn.cycle else brief
+
+
+def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Plan | None:
+    """
+    The plan the pass begins with.
+
+    A phase that is done anew gets a new one (FORC-04). What mends earlier work keeps the plan it was made by
+    (CENF-01g): this run's, else the one in `.planning`, else the one an earlier run went by.
+    """
+    start, phase = run.start, spawn.phase.id
+    if spawn.mode == "force" and not spawn.cycle:
+        return None
+    in_force = _plan_in_force(passes) if spawn.cycle else None
+    found = in_force or existing_plan(_folder(phase, run), start.proposals, hands)
+    earlier = start.before.get(phase) if spawn.cycle else None
+    return found or (earlier.plan if earlier else None)
+
+
+def _folder(phase: str, run: RunRecord) -> str:
+    return run.start.folders.get(phase, f".planning/phases/{phase}")
 
 
 def held_before(passes: tuple[PhaseRecord, ...]) -> tuple[str, ...]:
@@ -61,12 +77,6 @@ def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | N
         return None
     began = next(p.brief.base for p in reversed(passes) if not p.brief.done)
     return last if began == spawn.base else None
-
-
-def _completed(passes: tuple[PhaseRecord, ...]) -> PhaseRecord:
-    """The pass whose shortcomings are to be mended: the newest that was not given up."""
-    kept = (p for p in reversed(passes) if not (p.finished and isinstance(p.finished[-1].verdict, Stop)))
-    return next(kept, passes[-1])
 
 
 def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:

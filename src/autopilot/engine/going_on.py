@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from autopilot.domain.events import RunStarted
+from autopilot.domain.modes import Modes
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RunRequest
 from autopilot.domain.verdict import Advance
@@ -13,7 +14,8 @@ from autopilot.domain.verdict import Advance
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    if not request.wish or chosen == set(newest.start.targets):
+    same = chosen == set(newest.start.targets) and again(request.modes) == again(newest.start.settings.modes)
+    if not request.wish or same:
         return True
     if newest.end is None:
         warn(
@@ -22,6 +24,11 @@ def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], wa
         )
         return True
     return False
+
+
+def again(modes: Modes) -> tuple[bool, ...]:
+    """The flags that say what is to be done to the phases; which phases are named where does not matter."""
+    return modes.force is not None, modes.quality is not None, modes.gaps is not None
 
 
 def still_to_do(newest: RunRecord, request: RunRequest) -> RunStarted:

@@ -34,14 +34,14 @@ Told = Iterator[tuple[str, dict[str, Any]]]
 
 def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> list[Line]:
     """Every line by time; at the same instant a pass's lines stand between its start and its end."""
-    waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
+    waiting = {(id_, record.brief.number): record for id_, passes in phases.items() for record in passes}
     lines = list[Line]()
     cycles = Cycles()
     for entry in run.entries:
         lines.extend(run_lines(entry, cycles))
         cycles.hear(entry.event)
         if isinstance(entry.event, PhaseStarted):
-            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
+            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.number), None)
             lines.extend(pass_lines(record) if record else ())
         if isinstance(entry.event, CompletionStarted):
             record = waiting.pop((COMPLETION, 0), None)
@@ -138,11 +138,7 @@ def _why(verdict: Verdict) -> str:
 
 
 def _started(event: PhaseStarted, cycles: Cycles) -> tuple[str | None, Told]:
-    brief = event.brief
-    if brief.cycle:
-        return brief.phase.id, iter([("remediation_started", cycles.started(brief))])
-    details = {"name": brief.phase.name, "position": brief.position, "total": brief.total, "base": brief.base}
-    return brief.phase.id, iter([("phase_started", details)])
+    return event.brief.phase.id, cycles.begun(event.brief)
 
 
 def _finished(event: PhaseFinished, cycles: Cycles) -> tuple[str | None, Told]:
@@ -153,10 +149,7 @@ def _finish_told(event: PhaseFinished, cycles: Cycles) -> Told:
     """A phase is told as completed or failed once, when no remediation follows (AMB-42)."""
     outcome = event.outcome
     details = {"status": outcome.status, "alignment_score": outcome.alignment_score, "reason": outcome.reason}
-    if event.cycle:
-        yield "remediation_completed", {**details, **cycles.completed(event)}
-    if isinstance(event.verdict, Advance) and event.verdict.because == "force_incomplete":
-        yield "force_incomplete_marked", cycles.marked(event)
+    yield from cycles.ended(event, details)
     match event.verdict:
         case Stop():
             yield "phase_failed", details

@@ -21,6 +21,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.headings import HEADINGS
 from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.views import redo_lines
 from autopilot.views.completion_lines import AuditLines, finished_lines
 from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
@@ -63,7 +64,10 @@ class Narrator:
         match entry.event:
             case RunStarted() as event:
                 self.start = event
+                known = event.before.items()
+                self.scores |= {phase: before.score for phase, before in known if before.score is not None}
                 yield from _status(event, event.spec, event.targets)
+                yield from (clean(remark, 300) for remark in event.remarks)
             case RunResumed() as event:
                 yield from self._resumed(event)
             case RunStopped(reason=reason):
@@ -114,7 +118,8 @@ class Narrator:
         self.failed, self.blocked = None, False
         self.opened, self.opened_at = event, at
         self.told = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
-        if brief.cycle:
+        yield from redo_lines.opening(brief, self.scores.get(brief.phase.id))
+        if brief.cycle and not brief.turn:
             score = self.scores.get(brief.phase.id)
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = self.told.limits.remediation_cycles
@@ -134,8 +139,9 @@ class Narrator:
         if outcome.unanchored:
             yield f"Phase {phase} is unanchored: the roadmap gives it no command that would show it is done."
         yield self._footer(event, at)
-        if outcome.alignment_score is not None:
-            self.scores[phase] = outcome.alignment_score
+        if outcome.alignment_score is not None and outcome.status == "completed":
+            stood = self.scores.get(phase, 0.0) if event.cycle else 0.0
+            self.scores[phase] = max(stood, outcome.alignment_score)
         if not isinstance(event.verdict, Retry):
             self.over.add(phase)
         if isinstance(event.verdict, Stop):
@@ -146,9 +152,11 @@ class Narrator:
         self.opened, self.told = None, None
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
-        """CENF-01i and CENF-03a: how a remediation came out."""
+        """CENF-01i, CENF-03a and what flags ask for: how a pass that mends something came out."""
         score, bar = event.outcome.alignment_score, self.opened.brief.pass_threshold if self.opened else None
-        if not event.cycle or not isinstance(event.verdict, Advance):
+        if event.turn and self.opened:
+            yield from redo_lines.closing(event, self.opened.brief, self.scores.get(event.outcome.phase))
+        if not event.cycle or event.turn or not isinstance(event.verdict, Advance):
             return
         phase = event.outcome.phase
         if score is not None and bar is not None and score >= bar:

@@ -10,7 +10,8 @@ from autopilot.domain.events import PhaseFinished, PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.ledger import Ledger, Standing, ledger_of_archive, read_ledger
+from autopilot.domain.redo import Standing
+from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
 from support.records import started
