@@ -42,6 +42,11 @@ def script(*scores: float) -> list[dict[str, Any]]:
     return [*(r for r in reviews() if r["role"] != "rate"), *rates(*scores), PLAN, GOOD, *mends(8)]
 
 
+def condemned(word: str) -> dict[str, Any]:
+    result = {"recommendation": word, "concerns": ["wrong"], "independent_evidence": ["a:1"]}
+    return {"role": "judge", "result": result}
+
+
 def completed(place: Path, score: float = 9.2, **more: Any) -> Drive:
     """A project whose only phase an earlier run completed."""
     drive = driven(place, script(score))
@@ -175,10 +180,10 @@ def test_a_cycle_that_makes_it_worse_takes_nothing_away_from_an_earlier_run(plac
     assert "**Score:** 9.2/10" in drive.reads(phase_state(drive)["diagnostic_path"])
 
 
-def test_a_cycle_that_ruins_the_work_takes_nothing_away_either(place: Path) -> None:
+def test_a_cycle_that_fails_takes_nothing_away_either(place: Path) -> None:
+    """AMB-37, GATE-08: what stood before is neither failed nor rolled back with it."""
     drive = completed(place)
-    ruin = [mend(1, "ruined\n"), {"role": "debug", "result": {"fixed": True}}]
-    drive.rewrite([*ruin, *script(9.6)])
+    drive.rewrite([condemned("rollback"), *script(9.6)])
 
     end = drive.run("1", modes=QUALITY)
 
@@ -241,7 +246,6 @@ def test_gaps_used_up_are_told_and_fail_nothing(place: Path) -> None:
 
     seen = phase_state(drive)
     assert (end.exit, seen["gaps_exhausted"], seen["force_incomplete"], seen["status"]) == (0, True, False, "completed")
-    assert told(drive)[-9:] != []
     assert "Phase 1: gap remediation exhausted (2 iterations). Final score: 9.2/10." in told(drive)
     assert "Gap target 9.5+/10 not reached after 2 iterations. Current: 9.2/10. 0 deficiencies remain." in told(drive)
     assert events(drive) == ["gaps_iteration_started", "gaps_iteration_completed"] * 2 + ["gaps_exhausted"]
@@ -302,9 +306,8 @@ def test_a_redo_cut_off_in_the_middle_goes_on_where_it_was(place: Path) -> None:
 def test_force_that_failed_is_tried_again_by_the_same_words(place: Path) -> None:
     """AMB-01: what an earlier run completed is still what is meant."""
     drive = completed(place)
-    halted = {"recommendation": "halt", "concerns": ["wrong"], "independent_evidence": ["a:1"]}
     anew = work_answer("1", "01-01", "letter1.txt", "done 1, anew\n", attempt=1)
-    drive.rewrite([*(a for a in script(9.7) if a["role"] != "judge"), anew, {"role": "judge", "result": halted}])
+    drive.rewrite([condemned("halt"), anew, *script(9.7)])
     assert drive.run("1", modes=FORCE).exit == 10
     assert drive.reads("letter1.txt") == "done 1\n"
 
