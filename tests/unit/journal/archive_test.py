@@ -8,9 +8,9 @@ import pytest
 
 from autopilot.domain.events import PhaseFinished, PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.redo import Standing
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.journal.clock import TickingClock
-from autopilot.domain.redo import Standing
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
