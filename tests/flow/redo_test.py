@@ -343,3 +343,17 @@ def test_a_phase_without_a_record_is_looked_at_first(place: Path) -> None:
     drive.run("", modes=Modes(quality="1"))
 
     assert briefs(drive)[0].mode == "initial"
+
+
+def test_phases_are_refined_several_at_a_time(place: Path) -> None:
+    """One is bettered, the other keeps what an earlier run left: both are merged and land."""
+    letter = [plan_answer("2", [("letter2.txt", "done")]), work_answer("2", "02-01", "letter2.txt", "done 2\n")]
+    drive = driven(place, [*script(9.2), *letter], "1", "2")
+    assert drive.run().exit == 0
+    better = work_answer("2", "2-R1", "letter2.txt", "done 2, mended\n")
+    drive.rewrite([rate_answer(9.0, phase="1"), rate_answer(9.6, phase="2"), *script(9.2), better])
+
+    end = drive.run("", modes=Modes(quality="", jobs=2))
+
+    assert (end.exit, [p.score for p in end.phases.values()]) == (0, [9.2, 9.6])
+    assert drive.reads("letter1.txt") + drive.reads("letter2.txt") == "done 1\ndone 2, mended\n"

@@ -6,7 +6,7 @@ from collections import Counter
 import msgspec
 
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.events import AgentAnswered, Brief, StepFinished
+from autopilot.domain.events import AgentAnswered, Brief, MergeRefused, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
 from autopilot.domain.phase import Phase, Plan
@@ -30,6 +30,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
+        feedback=() if spawn.cycle else refusals(phase.id, run),
         plan=handed.plan if handed else plan_for(spawn, run, passes, hands),
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
@@ -40,6 +41,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         held=held_before(passes),
         mode=spawn.mode,
         turn=spawn.turn,
+        slot=spawn.slot,
     )
     return told_what_to_mend(brief, run, passes) if spawn.cycle else brief
 
@@ -62,6 +64,11 @@ def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hand
 
 def _folder(phase: str, run: RunRecord) -> str:
     return run.start.folders.get(phase, f".planning/phases/{phase}")
+
+
+def refusals(phase: str, run: RunRecord) -> tuple[str, ...]:
+    """Why work that had passed is done again on top of the line."""
+    return tuple(refused.because for refused in run.of(MergeRefused) if refused.phase == phase)
 
 
 def held_before(passes: tuple[PhaseRecord, ...]) -> tuple[str, ...]:

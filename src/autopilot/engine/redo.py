@@ -40,10 +40,10 @@ def first_turn(run: RunRecord, phase: str) -> Turn:
     return Turn(mode=mode, turn=1 if mode in MENDING else 0)
 
 
-def next_turn(last: PhaseFinished, verdict: Retry) -> Turn:
+def next_turn(last: PhaseFinished) -> Turn:
     """Of the pass that mends the last one. The standard loop has no count of its own: its cycles are all there are."""
-    match verdict.step:
-        case "quality" | "gaps" as mode:
+    match last.verdict:
+        case Retry(step="quality" | "gaps" as mode):
             return Turn(mode=mode, turn=last.turn + 1 if last.mode == mode else 1)
         case _:
             return Turn(mode=last.mode)

@@ -19,7 +19,7 @@ REACHED = "quality target reached"
 class PhaseFacts(Facts, frozen=True, kw_only=True):
     """As of `PassEnd`. `proceed` is False when whoever ended the pass wanted anything else."""
 
-    status: Literal["completed", "failed", "needs_human_verification"]
+    status: Literal["completed", "failed", "needs_human_verification", "split_request"]
     reason: str
     cycles_left: int
     completed_before: bool
@@ -96,6 +96,10 @@ def end_gaps(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
     return Advance(because=GAPS_EXHAUSTED)
 
 
+def split(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
+    return Retry(step="split", because=f.reason)
+
+
 def mark_incomplete(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
     return Advance(because="force_incomplete")
 
@@ -139,6 +143,7 @@ GATE = Gate(
         Rule("the judge wants it undone", lambda f, o, c: f.rollback and not stands(f, o), roll_back),
         Rule("it waits for a person",
              lambda f, o, c: f.status == "needs_human_verification" and not stands(f, o), wait),
+        Rule("it is too big for one pass", lambda f, o, c: f.status == "split_request", split),
         Rule("at the quality target, gaps are to be closed too", goes_further, close_gaps),
         Rule("completed at or above the threshold", high, go_on),
         Rule("a quality cycle brought no improvement", stalled, end_quality),

@@ -37,10 +37,10 @@ def ended(score: float | None, verdict: Verdict, mode: Mode = "initial", turn: i
 @pytest.mark.parametrize(
     ("modes", "before", "wanted"),
     [
-        pytest.param(Modes(force=""), BEFORE, Spawn(phase(), 0, BASE, "force"), id="FORC-04 anew"),
-        pytest.param(Modes(quality=""), BEFORE, Spawn(phase(), 1, BASE, "quality", 1), id="QUAL-07 in its loop at once"),
-        pytest.param(Modes(gaps=""), BEFORE, Spawn(phase(), 1, BASE, "gaps", 1), id="GAPS-09 in its loop at once"),
-        pytest.param(Modes(quality="", gaps=""), BEFORE, Spawn(phase(), 1, BASE, "quality", 1), id="FLAG-05 quality first"),
+        pytest.param(Modes(force=""), BEFORE, Spawn(phase(), 0, BASE, mode="force"), id="FORC-04 anew"),
+        pytest.param(Modes(quality=""), BEFORE, Spawn(phase(), 1, BASE, mode="quality", turn=1), id="QUAL-07 in its loop at once"),
+        pytest.param(Modes(gaps=""), BEFORE, Spawn(phase(), 1, BASE, mode="gaps", turn=1), id="GAPS-09 in its loop at once"),
+        pytest.param(Modes(quality="", gaps=""), BEFORE, Spawn(phase(), 1, BASE, mode="quality", turn=1), id="FLAG-05 quality first"),
         pytest.param(Modes(quality=""), None, Spawn(phase(), 0, BASE), id="QUAL-03 not completed"),
         pytest.param(Modes(), BEFORE, Spawn(phase(), 0, BASE), id="named without a flag"),
         pytest.param(Modes(quality=""), Before(status="completed"), Spawn(phase(), 0, BASE), id="AMB-06 no score"),
@@ -58,7 +58,7 @@ def test_a_loop_goes_on_from_the_best_pass_and_not_from_a_worse_one() -> None:
         ended(9.1, more, "quality", 2),
     )  # fmt: skip
 
-    assert next_phase(run) == Spawn(phase(), 3, "c1", "quality", 3)
+    assert next_phase(run) == Spawn(phase(), 3, "c1", mode="quality", turn=3)
     assert best(run, "1").alignment_score == 9.2
 
 
@@ -67,7 +67,7 @@ def test_flag_05_the_gaps_follow_the_quality_loop_with_a_count_of_their_own() ->
         Modes(quality="", gaps=""), begun("quality", 1), ended(9.2, Retry(step="gaps", because=""), "quality", 1)
     )
 
-    assert next_phase(run) == Spawn(phase(), 2, "c1", "gaps", 1)
+    assert next_phase(run) == Spawn(phase(), 2, "c1", mode="gaps", turn=1)
 
 
 @pytest.mark.parametrize("score", [8.9, None], ids=["worse", "failed"])
