@@ -111,6 +111,7 @@ def test_force_shows_in_state_log_and_triage(place: Path) -> None:
 
 
 def test_quality_reaches_its_target(place: Path) -> None:
+    """CENF-01g, QUAL-08: the plan there is, no research, and what to mend."""
     drive = completed(place)
 
     end = again(drive, Modes(quality="1"), 9.6)
@@ -192,6 +193,7 @@ def test_a_cycle_that_fails_takes_nothing_away_either(place: Path) -> None:
 
 
 def test_qual_03_an_incomplete_phase_is_run_first_and_then_refined(place: Path) -> None:
+    """CENF-01c, FLAG-07: the bar is kept with the run, and lenient does not lower it."""
     drive = driven(place, script(9.1, 9.6))
 
     end = drive.run("1", modes=QUALITY, lenient=True)
