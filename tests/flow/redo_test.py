@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from autopilot.app import foresee
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import Brief, PhaseStarted, StepFinished
 from autopilot.domain.modes import Modes
-from autopilot.domain.request import RunEnd
+from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Triaged
+from autopilot.redoing import NO_SCORECARD
 from autopilot.views.narration import Narrator
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git
@@ -359,3 +361,29 @@ def test_phases_are_refined_several_at_a_time(place: Path) -> None:
 
     assert (end.exit, [p.score for p in end.phases.values()]) == (0, [9.2, 9.6])
     assert drive.reads("letter1.txt") + drive.reads("letter2.txt") == "done 1\ndone 2, mended\n"
+
+
+def test_gaps_06_without_a_journal_the_papers_of_the_phase_are_read(place: Path) -> None:
+    drive = completed(place)
+    for name in ("journal.db", "journal.head"):
+        (drive.root / ".autopilot" / name).unlink()
+    (drive.root / ".planning/phases/01-letter-1/SCORECARD.md").unlink()
+
+    assert again(drive, GAPS, 9.6).phases["1"].score == 9.6
+
+    (brief,) = briefs(drive)
+    assert brief.deficiency is not None
+    assert (brief.mode, brief.deficiency.source, brief.deficiency.deficiency) == ("gaps", "judge_report", "short")
+    assert NO_SCORECARD.format(phase="1") in told(drive)
+
+
+def test_a_dry_run_tells_what_would_be_mended_and_what_is_left_alone(place: Path) -> None:
+    drive = completed(place)
+
+    mended = foresee(RunRequest(folder=str(drive.root), agent=f"scripted:{drive.script}", modes=QUALITY))
+    anew = foresee(RunRequest(folder=str(drive.root), agent=f"scripted:{drive.script}", modes=FORCE))
+
+    assert [(p.id, p.skipped) for p in mended.phases] == [
+        ("1", "research, plan and plan-check, since --quality mends what is there")
+    ]
+    assert [(p.plan, p.skipped) for p in anew.phases] == [(False, "")]
