@@ -1,6 +1,7 @@
 """Phases worked on again: `--force`, `--quality` and `--gaps`, each after an earlier run, with the scripted agent."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,27 @@ def condemned(word: str) -> dict[str, Any]:
     return {"role": "judge", "result": result}
 
 
-def completed(place: Path, score: float = 9.2, **more: Any) -> Drive:
+def completed(place: Path, score: float) -> Drive:
     """A project whose only phase an earlier run completed."""
     drive = driven(place, script(score))
-    assert drive.run(**more).exit == 0
+    assert drive.run().exit == 0
     drive.entries.clear()
     return drive
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a project at 9.2, made once; every test works on a copy."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOPILOT_CACHE", str(folder / "cache"))
+        return completed(folder, 9.2).root
+
+
+@pytest.fixture
+def drive(place: Path, finished: Path) -> Drive:
+    shutil.copytree(finished, place / finished.name, symlinks=True)
+    return Drive(place / finished.name)
 
 
 def again(drive: Drive, modes: Modes, *scores: float, phases: str = "", **more: Any) -> RunEnd:
@@ -82,9 +98,8 @@ def events(drive: Drive) -> list[str]:
     return [line["event"] for line in state(drive)["event_log"] if line["event"].startswith(wanted)]
 
 
-def test_force_does_a_completed_phase_anew_on_top_of_what_is_there(place: Path) -> None:
+def test_force_does_a_completed_phase_anew_on_top_of_what_is_there(drive: Drive) -> None:
     """FORC-03, FORC-04, FORC-05, FORC-06."""
-    drive = completed(place)
     before = git(drive.root, "rev-parse", "HEAD").strip()
     drive.rewrite([*script(9.7), work_answer("1", "01-01", "letter1.txt", "done 1, anew\n", attempt=1)])
 
@@ -97,9 +112,8 @@ def test_force_does_a_completed_phase_anew_on_top_of_what_is_there(place: Path) 
     assert git(drive.root, "merge-base", "--is-ancestor", before, "HEAD") == ""
 
 
-def test_force_shows_in_state_log_and_triage(place: Path) -> None:
+def test_force_shows_in_state_log_and_triage(drive: Drive) -> None:
     """AMB-10, HIST-01 and the event of a forced phase."""
-    drive = completed(place)
     drive.rewrite([*script(9.7), work_answer("1", "01-01", "letter1.txt", "done 1, anew\n", attempt=1)])
     drive.run("", modes=FORCE)
 
@@ -112,10 +126,8 @@ def test_force_shows_in_state_log_and_triage(place: Path) -> None:
     assert phase_state(drive)["alignment_score"] == 9.7
 
 
-def test_quality_reaches_its_target(place: Path) -> None:
+def test_quality_reaches_its_target(drive: Drive) -> None:
     """CENF-01g, QUAL-08: the plan there is, no research, and what to mend."""
-    drive = completed(place)
-
     end = again(drive, Modes(quality="1"), 9.6)
 
     (brief,) = briefs(drive)
@@ -130,10 +142,8 @@ def told(drive: Drive) -> list[str]:
     return [line for stream, entry in drive.entries for line in narrator.tell(stream, entry)]
 
 
-def test_quality_stops_at_a_cycle_without_improvement(place: Path) -> None:
+def test_quality_stops_at_a_cycle_without_improvement(drive: Drive) -> None:
     """QUAL-05, QUAL-09, QUAL-10."""
-    drive = completed(place)
-
     end = again(drive, QUALITY, 9.2)
 
     assert (end.exit, end.phases["1"].status, end.phases["1"].reason) == (0, "completed", "quality_exhausted")
@@ -171,9 +181,8 @@ def test_quality_used_up_is_told_in_state_and_diagnostic_and_fails_nothing(place
     assert events(drive)[-1] == "quality_exhausted"
 
 
-def test_a_cycle_that_makes_it_worse_takes_nothing_away_from_an_earlier_run(place: Path) -> None:
+def test_a_cycle_that_makes_it_worse_takes_nothing_away_from_an_earlier_run(drive: Drive) -> None:
     """AMB-37."""
-    drive = completed(place)
     head = git(drive.root, "rev-parse", "HEAD:letter1.txt")
 
     end = again(drive, QUALITY, 9.0)
@@ -183,9 +192,8 @@ def test_a_cycle_that_makes_it_worse_takes_nothing_away_from_an_earlier_run(plac
     assert "**Score:** 9.2/10" in drive.reads(phase_state(drive)["diagnostic_path"])
 
 
-def test_a_cycle_that_fails_takes_nothing_away_either(place: Path) -> None:
+def test_a_cycle_that_fails_takes_nothing_away_either(drive: Drive) -> None:
     """AMB-37, GATE-08: what stood before is neither failed nor rolled back with it."""
-    drive = completed(place)
     drive.rewrite([condemned("rollback"), *script(9.6)])
 
     end = drive.run("1", modes=QUALITY)
@@ -242,10 +250,8 @@ def test_gaps_close_one_shortcoming_at_a_time_the_biggest_first(place: Path, len
     ]
 
 
-def test_gaps_used_up_are_told_and_fail_nothing(place: Path) -> None:
+def test_gaps_used_up_are_told_and_fail_nothing(drive: Drive) -> None:
     """GAPS-11."""
-    drive = completed(place)
-
     end = again(drive, GAPS, 9.2)
 
     seen = phase_state(drive)
@@ -255,10 +261,8 @@ def test_gaps_used_up_are_told_and_fail_nothing(place: Path) -> None:
     assert events(drive) == ["gaps_iteration_started", "gaps_iteration_completed"] * 2 + ["gaps_exhausted"]
 
 
-def test_flag_05_quality_comes_first_and_gaps_go_on_to_where_they_are_negligible(place: Path) -> None:
+def test_flag_05_quality_comes_first_and_gaps_go_on_to_where_they_are_negligible(drive: Drive) -> None:
     """FLAG-05, AMB-05."""
-    drive = completed(place)
-
     end = again(drive, Modes(quality="", gaps="1"), 9.6, 9.8)
 
     assert (end.exit, end.phases["1"].score) == (0, 9.8)
@@ -267,8 +271,7 @@ def test_flag_05_quality_comes_first_and_gaps_go_on_to_where_they_are_negligible
     ]  # fmt: skip
 
 
-def test_flag_09_force_with_lenient_is_content_with_a_seven(place: Path) -> None:
-    drive = completed(place)
+def test_flag_09_force_with_lenient_is_content_with_a_seven(drive: Drive) -> None:
     drive.rewrite([*script(7.4), work_answer("1", "01-01", "letter1.txt", "done 1, anew\n", attempt=1)])
 
     end = drive.run("1", modes=FORCE, lenient=True)
@@ -307,9 +310,8 @@ def test_a_redo_cut_off_in_the_middle_goes_on_where_it_was(place: Path) -> None:
     assert drive.steps.count("rate") == 2
 
 
-def test_force_that_failed_is_tried_again_by_the_same_words(place: Path) -> None:
+def test_force_that_failed_is_tried_again_by_the_same_words(drive: Drive) -> None:
     """AMB-01: what an earlier run completed is still what is meant."""
-    drive = completed(place)
     anew = work_answer("1", "01-01", "letter1.txt", "done 1, anew\n", attempt=1)
     drive.rewrite([condemned("halt"), anew, *script(9.7)])
     assert drive.run("1", modes=FORCE).exit == 10
@@ -363,8 +365,7 @@ def test_phases_are_refined_several_at_a_time(place: Path) -> None:
     assert drive.reads("letter1.txt") + drive.reads("letter2.txt") == "done 1\ndone 2, mended\n"
 
 
-def test_gaps_06_without_a_journal_the_papers_of_the_phase_are_read(place: Path) -> None:
-    drive = completed(place)
+def test_gaps_06_without_a_journal_the_papers_of_the_phase_are_read(drive: Drive) -> None:
     for name in ("journal.db", "journal.head"):
         (drive.root / ".autopilot" / name).unlink()
     (drive.root / ".planning/phases/01-letter-1/SCORECARD.md").unlink()
@@ -377,9 +378,7 @@ def test_gaps_06_without_a_journal_the_papers_of_the_phase_are_read(place: Path)
     assert NO_SCORECARD.format(phase="1") in told(drive)
 
 
-def test_a_dry_run_tells_what_would_be_mended_and_what_is_left_alone(place: Path) -> None:
-    drive = completed(place)
-
+def test_a_dry_run_tells_what_would_be_mended_and_what_is_left_alone(drive: Drive) -> None:
     mended = foresee(RunRequest(folder=str(drive.root), agent=f"scripted:{drive.script}", modes=QUALITY))
     anew = foresee(RunRequest(folder=str(drive.root), agent=f"scripted:{drive.script}", modes=FORCE))
 
