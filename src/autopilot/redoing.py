@@ -11,6 +11,7 @@ from autopilot.domain.redo import (
     QUALITY,
     Before,
     Standing,
+    again_flags,
     gap_target,
     redoes,
     refines,
@@ -35,9 +36,16 @@ NO_SCORECARD = (
 
 
 def pick(request: RunRequest, project: Project, ledger: Ledger) -> Chosen:
-    """The phases a request means. Raises for those its flags do not apply to."""
+    """
+    The phases a request means. Raises for those its flags do not apply to.
+
+    The words that began a run which can go on mean that run, whatever has become of its phases since.
+    """
     if redoes(request.modes):
-        return again.chosen(request, project.roadmap, ledger.known(project.roadmap))
+        newest = ledger.newest.start.settings.modes if ledger.newest and ledger.resumable else None
+        repeated = newest is not None and again_flags(newest) == again_flags(request.modes)
+        known = ledger.known_at_start(project.roadmap) if repeated else ledger.known(project.roadmap)
+        return again.chosen(request, project.roadmap, known)
     return Chosen(phases=selection.wanted(request, project.roadmap, ledger.completed(project.roadmap)))
 
 
@@ -66,8 +74,7 @@ class Archive:
         bare = Before(status=standing.status, score=standing.score, history=standing.history)
         if standing.status != "completed" or not refines(self._first.settings.modes):
             return bare
-        newest = self._ledger.standings.get(phase, standing).run
-        return self._recorded(phase, bare, newest) or self._from_papers(phase, bare)
+        return self._recorded(phase, bare, standing.run) or self._from_papers(phase, bare)
 
     def _recorded(self, phase: str, bare: Before, run: str) -> Before | None:
         """From the journal: the pass the phase stands on, or what the run that did not better it knew of it."""

@@ -386,3 +386,16 @@ def test_a_dry_run_tells_what_would_be_mended_and_what_is_left_alone(drive: Driv
         ("1", "research, plan and plan-check, since --quality mends what is there")
     ]
     assert [(p.plan, p.skipped) for p in anew.phases] == [(False, "")]
+
+
+def test_quality_that_was_stopped_goes_on_by_the_same_words(place: Path) -> None:
+    """AMB-01: though one of its phases has become good enough since."""
+    letter = [plan_answer("2", [("letter2.txt", "done")]), work_answer("2", "02-01", "letter2.txt", "done 2\n")]
+    halt = {**condemned("halt"), "phase": "2"}
+    drive = driven(place, [*script(9.6), *letter, halt], "1", "2")
+    assert drive.run("", modes=QUALITY).exit == 10
+
+    drive.rewrite([*script(9.6), *letter])
+    end = drive.run("", modes=QUALITY)
+
+    assert (end.exit, [b.phase.id for b in briefs(drive)]) == (0, ["1", "2", "2"])

@@ -102,6 +102,11 @@ def redoes(modes: Modes) -> bool:
     return modes.force is not None or refines(modes)
 
 
+def again_flags(modes: Modes) -> tuple[bool, ...]:
+    """Which of the flags are given that say what is done to phases; where phases are named does not matter."""
+    return modes.force is not None, modes.quality is not None, modes.gaps is not None
+
+
 def first_mode(modes: Modes, before: Before | None) -> Mode:
     """
     In which mode a target's first pass runs.

@@ -6,15 +6,17 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from autopilot.domain.events import RunStarted
-from autopilot.domain.modes import Modes
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import again_flags
 from autopilot.domain.request import RunRequest
 from autopilot.domain.verdict import Advance
 
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    same = chosen == set(newest.start.targets) and again(request.modes) == again(newest.start.settings.modes)
+    same = chosen == set(newest.start.targets) and again_flags(request.modes) == again_flags(
+        newest.start.settings.modes
+    )
     if not request.wish or same:
         return True
     if newest.end is None:
@@ -24,11 +26,6 @@ def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], wa
         )
         return True
     return False
-
-
-def again(modes: Modes) -> tuple[bool, ...]:
-    """The flags that say what is to be done to the phases; which phases are named where does not matter."""
-    return modes.force is not None, modes.quality is not None, modes.gaps is not None
 
 
 def still_to_do(newest: RunRecord, request: RunRequest) -> RunStarted:

@@ -12,7 +12,7 @@ from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinis
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
-from autopilot.domain.redo import Scored, Standing
+from autopilot.domain.redo import Before, Scored, Standing
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance
@@ -49,19 +49,18 @@ class Ledger(Value, frozen=True, kw_only=True):
         return self.newest is not None and (self.finished is None or self.finished.status == "failed")
 
     def known(self, roadmap: Roadmap) -> dict[str, Standing]:
-        """
-        Every phase of the roadmap as it stands (AMB-06): by its newest record, else by the roadmap's own mark.
+        """Every phase of the roadmap as it stands (AMB-06): by its newest record, else by the roadmap's own mark."""
+        return {p.id: self.standings.get(p.id, Standing(status=p.status)) for p in roadmap.phases}
 
-        The targets of a run that can go on stand as they did when it began: asked for again, they mean that run.
-        """
-        marked = {phase.id: Standing(status=phase.status) for phase in roadmap.phases}
-        known = {phase: self.standings.get(phase, standing) for phase, standing in marked.items()}
-        begun = self.newest.start.before if self.newest and self.resumable else {}
-        as_begun = {
-            phase: Standing(status=before.status, score=before.score, history=before.history)
-            for phase, before in begun.items()
-        }
-        return known | {phase: standing for phase, standing in as_begun.items() if phase in known}
+    def known_at_start(self, roadmap: Roadmap) -> dict[str, Standing]:
+        """The same, but the targets of the newest run as they were when it began."""
+        start = self.newest.start if self.newest else None
+        if start is None:
+            return self.known(roadmap)
+        unknown = Before(status="not_started")
+        told = {target: start.before.get(target, unknown) for target in start.targets}
+        begun = {target: Standing(status=before.status, score=before.score) for target, before in told.items()}
+        return {phase: begun.get(phase, standing) for phase, standing in self.known(roadmap).items()}
 
     def completed(self, roadmap: Roadmap) -> frozenset[str]:
         """AMB-06: the newest record of a phase decides; the roadmap's own mark only where there is none."""
