@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting
+from autopilot import attesting, redoing
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
@@ -32,7 +32,7 @@ from autopilot.journal.lock import RunLock, alive, end, owner
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import forecast as forecasts
-from autopilot.planning import prices, selection
+from autopilot.planning import prices
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
@@ -66,13 +66,15 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     StateFile(home).read()
     ledger = past(home)
     done = ledger.completed(project.roadmap)
-    chosen = selection.wanted(request, project.roadmap, done)
+    picked = redoing.pick(request, project, ledger)
+    chosen = picked.phases
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
         agent = None if request.agent == "auto" else request.agent
         return resume(request.folder, listener, warn, Resumption(agent=agent, sandbox=said, caps=request.caps))
     if not chosen:
-        return RunEnd(run="", exit=0, reason=nothing_to_do(request, project, done))
-    begun = opening(request, project, chosen, done)
+        reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
+        return RunEnd(run="", exit=0, reason=reason)
+    begun = redoing.with_past(opening(request, project, chosen, done), picked, root, project, ledger)
     first = msgspec.structs.replace(
         begun,
         settings=applied(begun.settings, choices),
@@ -95,13 +97,16 @@ def foresee(request: RunRequest) -> Forecast:
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
     done = ledger.completed(project.roadmap)
-    chosen = selection.wanted(request, project.roadmap, done)
+    picked = redoing.pick(request, project, ledger)
+    chosen = picked.phases
+    notes.extend(picked.remarks)
     open_run = ledger.newest if ledger.resumable else None
     if open_run and not goes_on(request, open_run, {p.id for p in chosen}, notes.append):
         open_run = None
-    if not open_run and not chosen:
+    if not open_run and not chosen and not notes:
         notes.append(nothing_to_do(request, project, done))
     first = still_to_do(open_run, request) if open_run else opening(request, project, chosen, done)
+    first = first if open_run else redoing.with_past(first, picked, root, project, ledger)
     first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
     processes = processes_of(root)
     per_million, price_note = prices.per_million(first.settings.model, prices.installed())

@@ -65,6 +65,7 @@ def _remark(phase: dict[str, object]) -> str:
     """The phase's name, and for one that did not simply pass why."""
     passed = phase.get("status") == "completed" and not phase.get("force_incomplete")
     parts = [_word(phase.get("name"), "")]
+    parts += [flag.replace("_", " ") for flag in ("quality_exhausted", "gaps_exhausted") if phase.get(flag)]
     parts += ["unanchored"] if phase.get("unanchored") else []
     parts += [_word(phase.get("reason"), "").replace("_", " ")] if not passed else []
     return ": ".join(part for part in parts if part)

@@ -13,6 +13,7 @@ from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.phase import Phase, Plan, task_types
+from autopilot.domain.redo import Before, Deficiency, Mode
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
@@ -37,6 +38,9 @@ class Brief(Value, frozen=True, kw_only=True):
     pass held out. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
     `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
     look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
+
+    `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
+    has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
     """
 
     phase: Phase
@@ -63,6 +67,10 @@ class Brief(Value, frozen=True, kw_only=True):
     estimated_tokens: int = 0
     prior_execution: bool = False
     stale_verification: bool = False
+    mode: Mode = "initial"
+    turn: int = 0
+    deficiency: Deficiency | None = None
+    deficiencies: tuple[Deficiency, ...] = ()
 
     @property
     def task_types(self) -> str:
@@ -128,6 +136,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
     versions of what the run's facts depend on.
+
+    `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     """
 
     run: str
@@ -144,6 +154,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     completed: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
     tools: dict[str, str] = {}
+    before: dict[str, Before] = {}
+    remarks: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -167,11 +179,13 @@ class PhaseStarted(Tagged, frozen=True, kw_only=True):
 
 
 class PhaseFinished(Tagged, frozen=True, kw_only=True):
-    """A pass is over, and `verdict` is what the run makes of it."""
+    """A pass is over, and `verdict` is what the run makes of it. `mode` and `turn` are those of its brief."""
 
     cycle: int
     outcome: PhaseOutcome
     verdict: Verdict
+    mode: Mode = "initial"
+    turn: int = 0
 
 
 class PhaseSkipped(Tagged, frozen=True, kw_only=True):

@@ -175,7 +175,8 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
     Tasks of which nothing shows that they were done: no criterion failed before the task and passes now.
 
     Only for a plan made in this run; what the user planned before may already be there. `passing` are commands: where
-    the roadmap asks for the same one, it is run once, under the roadmap's name.
+    the roadmap asks for the same one, it is run once, under the roadmap's name. Where a completed phase is done anew,
+    its criteria hold from the start: there a task has to change something under them.
     """
     if record.brief.cycle or record.plan is None or record.plan.existed_before:
         return ()
@@ -189,6 +190,7 @@ def unproven(record: PhaseRecord, passing: Iterable[str]) -> tuple[str, ...]:
         if task.id not in first_tries
         or not (
             any(not run.passed and run.command in holds for run in first_tries[task.id].before)
+            or (record.brief.mode == "force" and first_tries[task.id].change.files)
             or exempt(record, task, first_tries[task.id].change)
         )
     )

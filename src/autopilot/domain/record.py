@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from autopilot.domain.events import (
     AgentAnswered,
@@ -141,13 +141,22 @@ def remediation_task(brief: Brief) -> Task:
 
 
 class PassEnd(Value, frozen=True, kw_only=True):
-    """A finished pass and what the run knew before it."""
+    """
+    A finished pass and what the run knew before it.
+
+    `loop` is where work that falls short is mended, `turn` this pass's number in it (0: the loop has not begun),
+    `cycles_left` how many passes it has left. `stood` is the score the phase stood on before, `gaps_open` how many
+    shortcomings a loop of their own could take on behind this one.
+    """
 
     outcome: PhaseOutcome
-    cycle: int
-    cycles_limit: int
+    cycles_left: int
     threshold: float
     completed_before: bool
+    loop: Literal["standard", "quality", "gaps"] = "standard"
+    turn: int = 0
+    stood: float | None = None
+    gaps_open: int = 0
 
 
 class RunRecord(Value, frozen=True, kw_only=True, dict=True):

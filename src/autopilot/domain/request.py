@@ -35,8 +35,10 @@ class RunRequest(Value, frozen=True, kw_only=True):
     @property
     def wish(self) -> str:
         """The phases asked for, in the words of the command line; empty when none were named."""
-        flags = (("--from", self.first), ("--to", self.last), ("--only", self.only))
-        return " ".join([self.phases, *(f"{flag} {value}" for flag, value in flags if value is not None)]).strip()
+        again = (("--force", self.modes.force), ("--quality", self.modes.quality), ("--gaps", self.modes.gaps))
+        flags = (*again, ("--from", self.first), ("--to", self.last), ("--only", self.only))
+        given = (f"{flag} {value}".strip() for flag, value in flags if value is not None)
+        return " ".join([self.phases, *given]).strip()
 
 
 class Resumption(Value, frozen=True, kw_only=True):

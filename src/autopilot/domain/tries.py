@@ -130,9 +130,9 @@ def _follows_breaker(run: RunRecord, at: int) -> bool:
 
 
 def _respawns(run: RunRecord, at: int) -> int:
-    """Passes of a phase after its first."""
-    since = (entry.event for entry in run.entries[at:])
-    return sum(isinstance(event, PhaseStarted) and event.brief.number > 0 for event in since)
+    """Passes of a phase after its first. Those a flag asked for have a bound of their own, and are no retries."""
+    since = (entry.event.brief for entry in run.entries[at:] if isinstance(entry.event, PhaseStarted))
+    return sum(brief.number > 0 and brief.mode not in {"quality", "gaps"} for brief in since)
 
 
 @dataclass(slots=True)

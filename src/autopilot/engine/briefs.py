@@ -16,11 +16,11 @@ from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
-from autopilot.domain.verdict import Advance, Stop
+from autopilot.domain.verdict import Advance
 from autopilot.engine.asking import attempt_key
-from autopilot.engine.confidence import feedback
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
+from autopilot.engine.redo import told_what_to_mend
 
 FRONT_MATTER = 5
 
@@ -28,21 +28,17 @@ FRONT_MATTER = 5
 def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
     """`passes` are the phase's earlier passes in this run."""
     start, phase = run.start, spawn.phase
-    folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
     handed = carried_on(spawn, passes)
-    if handed is not None:
-        found = handed.plan
-    else:
-        found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
+    found = handed.plan if handed else plan_for(spawn, run, passes, hands)
     brief = Brief(
         phase=phase,
-        dir=folder,
+        dir=_folder(phase.id, run),
         base=handed.commit if handed else spawn.base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=feedback(_completed(passes)) if spawn.cycle else refusals(phase.id, run),
+        feedback=() if spawn.cycle else refusals(phase.id, run),
         plan=found,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
@@ -51,13 +47,16 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        mode=spawn.mode,
+        turn=spawn.turn,
         slot=spawn.slot,
         rejected=rejected_before(spawn, passes),
         enhanced=enhanced(run),
         completed_dirs=completed_dirs(run),
         estimated_tokens=estimated_tokens(phase, found),
     )
-    return brief if passes else before_the_run(brief, hands.workspace.planning_files())
+    brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
+    return told_what_to_mend(brief, run, passes) if spawn.cycle else brief
 
 
 def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:
@@ -82,6 +81,26 @@ def completed_dirs(run: RunRecord) -> tuple[str, ...]:
     return tuple(run.start.folders[name] for name in known if name in run.start.folders)
 
 
+def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Plan | None:
+    """
+    The plan the pass begins with.
+
+    A phase that is done anew gets a new one (FORC-04). What mends earlier work keeps the plan it was made by
+    (CENF-01g): this run's, else the one in `.planning`, else the one an earlier run went by.
+    """
+    start, phase = run.start, spawn.phase.id
+    if spawn.mode == "force" and not spawn.cycle:
+        return None
+    in_force = _plan_in_force(passes) if spawn.cycle else None
+    found = in_force or existing_plan(_folder(phase, run), start.proposals, hands)
+    earlier = start.before.get(phase) if spawn.cycle else None
+    return found or (earlier.plan if earlier else None)
+
+
+def _folder(phase: str, run: RunRecord) -> str:
+    return run.start.folders.get(phase, f".planning/phases/{phase}")
+
+
 def refusals(phase: str, run: RunRecord) -> tuple[str, ...]:
     """Why work that had passed is done again on top of the line."""
     return tuple(refused.because for refused in run.of(MergeRefused) if refused.phase == phase)
@@ -100,12 +119,6 @@ def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | N
         return None
     began = next(p.brief.base for p in reversed(passes) if not p.brief.done)
     return last if began == spawn.base else None
-
-
-def _completed(passes: tuple[PhaseRecord, ...]) -> PhaseRecord:
-    """The pass whose shortcomings are to be mended: the newest that was not given up."""
-    kept = (p for p in reversed(passes) if not (p.finished and isinstance(p.finished[-1].verdict, Stop)))
-    return next(kept, passes[-1])
 
 
 def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:

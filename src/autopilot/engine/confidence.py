@@ -3,9 +3,10 @@
 import re
 
 from autopilot.domain.answers import CriterionScore
-from autopilot.domain.events import PhaseFinished
+from autopilot.domain.events import Brief, PhaseFinished
 from autopilot.domain.progress import auto_tasks
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.redo import Before, Deficiency
 from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, Rated, Verified
 from autopilot.domain.tables import table
 from autopilot.domain.verdict import Advance, Retry
@@ -29,7 +30,7 @@ def confidence_paper(record: PhaseRecord, finished: PhaseFinished, before: tuple
     text = (
         f"# Phase {record.phase.id} Confidence Diagnostic\n\n"
         f"**Score:** {rated.score}/10\n**Threshold:** {record.brief.pass_threshold}\n"
-        f"**Status:** {status_of(finished, rated)}\n\n"
+        f"**Status:** {status_of(finished, rated.score)}\n\n"
         f"## Judge Concerns\n{concerns}\n\n"
         f"## Acceptance Criteria Status\n{criteria_table(rated)}\n\n"
         f"## Automated Check Results\n{checks}\n\n"
@@ -38,12 +39,24 @@ def confidence_paper(record: PhaseRecord, finished: PhaseFinished, before: tuple
     return text + (f"\n## Remediation History\n{history(before, finished)}\n" if finished.cycle else "")
 
 
-def status_of(finished: PhaseFinished, rated: Rated) -> str:
+def kept_paper(before: Before, brief: Brief, finished: PhaseFinished, earlier: tuple[PhaseFinished, ...]) -> str:
+    """For a phase that still stands on what an earlier run left: what is known of it, and what was tried on it."""
+    path = "\n".join(f"{n}. {item}" for n, item in enumerate(before.feedback, start=1)) or "nothing left to name"
+    return (
+        f"# Phase {brief.phase.id} Confidence Diagnostic\n\n"
+        f"**Score:** {before.score}/10\n**Threshold:** {brief.pass_threshold}\n"
+        f"**Status:** {status_of(finished, before.score)}\n\n"
+        f"## Path to 9.0/10\n{path}\n\n"
+        f"## Remediation History\n{history(earlier, finished)}\n"
+    )
+
+
+def status_of(finished: PhaseFinished, score: float | None) -> str:
     match finished.verdict:
-        case Advance(because="force_incomplete"):
-            return "force_incomplete"
+        case Advance(because="force_incomplete" | "quality_exhausted" | "gaps_exhausted" as flag):
+            return flag
         case Advance() if finished.cycle:
-            return f"remediated_to_{rated.score}"
+            return f"remediated_to_{score}"
         case Retry():
             return "remediation_pending"
         case _:
@@ -72,16 +85,16 @@ def _status(score: float) -> str:
 
 def path_items(record: PhaseRecord) -> tuple[str, ...]:
     """CENF-02c, CENF-05: a file, what is wrong there and what mending it is worth; the scorecard's first."""
-    return items_below(record, WANTED)
+    return items_below(record, max(WANTED, record.brief.pass_threshold))
 
 
-def feedback(record: PhaseRecord) -> tuple[str, ...]:
+def feedback(record: PhaseRecord, bar: float) -> tuple[str, ...]:
     """
     CENF-01f: what a remediation is told, each item beginning with the file to look at.
 
     First the path to the bar (the scorecard's deductions, then the judge's concerns), then what the verifier named.
     """
-    items = items_below(record, record.brief.pass_threshold)
+    items = items_below(record, bar)
     verified = record.find(Verified)
     failures = verified.opinion.failures if verified and verified.opinion else ()
     told = " ".join(items).casefold()
@@ -90,22 +103,40 @@ def feedback(record: PhaseRecord) -> tuple[str, ...]:
 
 
 def items_below(record: PhaseRecord, bar: float) -> tuple[str, ...]:
+    return tuple(found.feedback for found in deficiencies(record, bar))
+
+
+def deficiencies(record: PhaseRecord, bar: float) -> tuple[Deficiency, ...]:
+    """GAPS-04, GAPS-05: each row of the scorecard below the bar, then each concern of the judge not among them."""
     rated = record.find(Rated)
     rows = rated.opinion.scorecard if rated else ()
-    items = [
-        f"{_file(_words(r), record)}: {_gap(r, rated)} (+{(bar - r.score) / len(rows):.2f}, resolves {r.criterion})"
-        for r in rows
-        if rated and r.score < bar
+    found = [
+        Deficiency(
+            criterion=row.criterion,
+            current_score=row.score,
+            target_score=bar,
+            deficiency=_gap(row, rated),
+            target_file=_file(_words(row), record),
+            expected_impact=f"+{(bar - row.score) / len(rows):.2f}",
+        )
+        for row in rows
+        if rated and row.score < bar
     ]
-    told = " ".join(items).casefold()
+    told = " ".join(one.feedback for one in found).casefold()
     worth = max(bar - rated.score, 0.1) if rated else 0.1
-    items += [
-        f"{_file(concern, record)}: {_concrete(concern, 'the weakest point the judge found')} "
-        f"(up to +{worth:.2f}, resolves a concern of the judge)"
+    found += [
+        Deficiency(
+            criterion="a concern of the judge",
+            target_score=bar,
+            deficiency=_concrete(concern, "the weakest point the judge found"),
+            target_file=_file(concern, record),
+            expected_impact=f"up to +{worth:.2f}",
+            source="diagnostic",
+        )
         for concern in concerns_of(record)
         if concern.casefold() not in told
     ]
-    return tuple(items)
+    return tuple(found)
 
 
 def _words(row: CriterionScore) -> str:

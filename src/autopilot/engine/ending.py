@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
+from autopilot.domain.counting import best
 from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import RunFinished, RunStopped
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.spending import answers, spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
-from autopilot.engine.orchestrate import best
 
 
 def ending(run: RunRecord) -> Ending:

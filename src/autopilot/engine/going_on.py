@@ -7,13 +7,17 @@ import msgspec
 
 from autopilot.domain.events import RunStarted
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import again_flags
 from autopilot.domain.request import RunRequest
 from autopilot.domain.verdict import Advance
 
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    if not request.wish or chosen == set(newest.start.targets):
+    same = chosen == set(newest.start.targets) and again_flags(request.modes) == again_flags(
+        newest.start.settings.modes
+    )
+    if not request.wish or same:
         return True
     if newest.end is None:
         warn(

@@ -22,7 +22,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
-from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Retry
@@ -42,6 +42,7 @@ from autopilot.engine.papers import (
 )
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
+from autopilot.engine.redo import pass_end
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
@@ -133,15 +134,8 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
         streams.append_run(warning)
     lost += (*write_postmortem(record, finish, hands.diagnostics), *keep_looks(record, finish, hands))
     outcome = noting(outcome, lost)
-    before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
-    end = PassEnd(
-        outcome=outcome,
-        cycle=brief.cycle,
-        cycles_limit=0 if run.start.settings.lenient else run.start.settings.limits.remediation_cycles,
-        threshold=brief.pass_threshold,
-        completed_before=before,
-    )
-    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    verdict = PHASE_GATE.decide(pass_end(brief, outcome, run, passes))
+    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=verdict, mode=brief.mode, turn=brief.turn)
     hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):

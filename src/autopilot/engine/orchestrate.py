@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseMerged, PhaseOutcome, RunFinished
+from autopilot.domain.counting import best
+from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import Mode
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.engine.redo import first_turn, next_turn
 
 PASSED = "every target phase passed"
 GAPS_REMAIN = 12
@@ -16,12 +19,18 @@ GAPS_REMAIN = 12
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone it gets."""
+    """
+    Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone it gets.
+
+    `turn` counts the passes that `mode` asked for.
+    """
 
     phase: Phase
     cycle: int
     base: str
     slot: int = 0
+    mode: Mode = "initial"
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +93,11 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
     """What a finished pass still asks for; None when the run can go on to the next target."""
     match last.verdict:
         case Retry():
-            outcome = best(run, target)
-            return Spawn(phase_of(run, target), last.cycle + 1, outcome.commit)
+            return mended(run, target)
         case Advance() if not waiting and not run.landed(target):
             return Land(target, best(run, target).commit)
+        case Stop(because=because, rollback=True) if not run.retried(target):
+            return End("failed", 10, f"phase {target} was rolled back: {because}")
         case Stop(because=because):
             blocked = _next_blocked(run, target)
             if blocked and not run.retried(target):
@@ -99,12 +109,6 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
 
 def phase_of(run: RunRecord, phase: str) -> Phase:
     return next(p for p in run.start.phases if p.id == phase)
-
-
-def best(run: RunRecord, phase: str) -> PhaseOutcome:
-    """AMB-37: the newest pass that completed; a failed remediation does not take away what stood before it."""
-    passes = run.standing(phase)
-    return next((p.outcome for p in reversed(passes) if p.outcome.status == "completed"), passes[-1].outcome)
 
 
 def line(run: RunRecord) -> str:
@@ -132,7 +136,20 @@ def _begin(run: RunRecord, phase: Phase) -> RunMove:
     blocking = next((d for d in phase.depends_on if failed(run, d)), None)
     if blocking is not None:
         return Skip(phase.id, f"blocked_by_phase_{blocking}", blocking)
-    return Spawn(phase, 0, line(run))
+    return begun(run, phase)
+
+
+def begun(run: RunRecord, phase: Phase, slot: int = 0) -> Spawn:
+    """The first pass of a target in this run. One that mends what an earlier run left is a remediation at once."""
+    first = first_turn(run, phase.id)
+    return Spawn(phase, first.turn, line(run), slot, first.mode, first.turn)
+
+
+def mended(run: RunRecord, target: str, slot: int = 0) -> Spawn:
+    """The pass that mends the last one, on top of what the phase stands on."""
+    last = run.standing(target)[-1]
+    then = next_turn(last)
+    return Spawn(phase_of(run, target), last.cycle + 1, best(run, target).commit, slot, then.mode, then.turn)
 
 
 def failed(run: RunRecord, phase: str) -> bool:

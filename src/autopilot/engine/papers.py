@@ -5,15 +5,17 @@ from functools import partial
 
 import msgspec
 
+from autopilot.domain.counting import counted, kept
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Diagnostics, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.redo import Before
 from autopilot.domain.results import Rated
 from autopilot.engine.calibration import calibrations
-from autopilot.engine.confidence import confidence_paper, path_items
-from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.confidence import confidence_paper, kept_paper, path_items
+from autopilot.engine.decide import Finish
 from autopilot.engine.postmortem import learning, postmortem_of
 from autopilot.pipeline import contaminations
 
@@ -42,24 +44,35 @@ def write_confidence(
     passes: tuple[PhaseRecord, ...], run: RunRecord, finished: PhaseFinished, diagnostics: Diagnostics
 ) -> tuple[Noted | None, tuple[str, ...]]:
     """CENF-02: the paper, and the event that says so; none for a phase that reached 9.0 at once or never completed."""
-    shown = next((p for p in reversed(passes) if _completed(p)), None)
-    score = finished.outcome.alignment_score
+    phase, score = finished.outcome.phase, finished.outcome.alignment_score
+    shown = _shown(passes, run, finished)
     fine = finished.outcome.status == "completed" and not finished.cycle and score is not None and score >= WANTED
     if shown is None or fine:
         return None, ()
-    phase = finished.outcome.phase
     name = f"phase-{phase}-confidence.md"
-    text = confidence_paper(shown, finished, run.standing(phase))
-    problems = _tried("confidence diagnostic", lambda: diagnostics.write(name, text))
+    if isinstance(shown, Before):
+        told, items = kept_paper(shown, passes[-1].brief, finished, run.standing(phase)), len(shown.feedback)
+    else:
+        told, items = confidence_paper(shown, finished, run.standing(phase)), len(path_items(shown))
+    problems = _tried("confidence diagnostic", lambda: diagnostics.write(name, told))
     details = {
         "phase_id": phase,
-        "alignment_score": shown.latest(Rated).score,
-        "pass_threshold": shown.brief.pass_threshold,
+        "alignment_score": shown.score if isinstance(shown, Before) else shown.latest(Rated).score,
+        "pass_threshold": passes[-1].brief.pass_threshold,
         "diagnostic_path": f".autopilot/diagnostics/{name}",
-        "path_to_9_items": len(path_items(shown)),
+        "path_to_9_items": items,
     }
     note = Noted(event="confidence_diagnostic_written", phase=phase, details=details)
     return (None if problems or already(note, run) else note), problems
+
+
+def _shown(passes: tuple[PhaseRecord, ...], run: RunRecord, finished: PhaseFinished) -> PhaseRecord | Before | None:
+    """What the phase stands on now that the pass is over: a pass of this run, what an earlier run left, or nothing."""
+    before, ended = run.start.before.get(finished.outcome.phase), (*run.standing(finished.outcome.phase), finished)
+    if before is not None and kept(ended, before):
+        return before
+    best = counted(ended)
+    return next((p for p, end in zip(passes[-len(ended) :], ended, strict=True) if end is best), None)
 
 
 def write_calibrations(run: RunRecord, diagnostics: Diagnostics) -> tuple[str, ...]:
@@ -90,11 +103,6 @@ def already(note: Noted, run: RunRecord) -> bool:
         if entry.event == note:
             return True
     return False
-
-
-def _completed(record: PhaseRecord) -> bool:
-    end = next_move(record)
-    return isinstance(end, Finish) and end.status == "completed"
 
 
 def _tried(what: str, write: Callable[[], object]) -> tuple[str, ...]:

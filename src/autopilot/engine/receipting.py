@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from autopilot.domain.counting import counted as best_of
+from autopilot.domain.counting import kept
 from autopilot.domain.events import PhaseFinished, PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Verdict
@@ -19,16 +21,18 @@ class Standing:
 
 def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFinished | None = None) -> Standing | None:
     """
-    AMB-37: the newest pass that completed since the phase got its chance, else the newest that ended.
+    AMB-37: the best pass that completed since the phase got its chance, else the newest that ended.
 
-    `last` is the end of a pass that the run has not noted yet; None when no pass of the phase has ended.
+    `last` is the end of a pass that the run has not noted yet. None when no pass of the phase has ended, and when it
+    still stands on what an earlier run left: then that run's receipt holds.
     """
     phase, own = passes[-1].phase.id, (last,) if last else ()
     ended, counted = (*run.passes(phase), *own), (*run.standing(phase), *own)
-    if not counted:
+    if not counted or kept(counted, run.start.before.get(phase)):
         return None
     recent = list(zip(passes, ended, strict=False))[len(ended) - len(counted) :]
-    record, finished = next((p for p in reversed(recent) if p[1].outcome.status == "completed"), recent[-1])
+    chosen = best_of(counted)
+    record, finished = next((pair for pair in recent if pair[1] is chosen), recent[-1])
     return Standing(record, finished.outcome, counted[-1].verdict)
 
 

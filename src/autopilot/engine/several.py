@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from autopilot.domain.counting import best
 from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
@@ -14,11 +15,12 @@ from autopilot.engine.orchestrate import (
     Land,
     Skip,
     Spawn,
-    best,
+    begun,
     dependents,
     end_of,
     failed,
     line,
+    mended,
     phase_of,
 )
 
@@ -86,15 +88,13 @@ def next_spawn(run: RunRecord) -> Spawn | None:
     """
     if len(run.open_passes) >= run.start.settings.modes.jobs:
         return None
-    begun = {brief.phase.id for brief in run.open_passes}
-    ready = [t for t in run.start.targets if t not in begun and not run.skipped(t) and _is_ready(run, t)]
+    at_work = {brief.phase.id for brief in run.open_passes}
+    ready = [t for t in run.start.targets if t not in at_work and not run.skipped(t) and _is_ready(run, t)]
     if not ready:
         return None
     target = min(ready, key=lambda t: (t != holder(run), -_chain(run, t)))
-    passes, slot = run.standing(target), free_slot(run)
-    if passes:
-        return Spawn(phase_of(run, target), passes[-1].cycle + 1, best(run, target).commit, slot)
-    return Spawn(phase_of(run, target), 0, line(run), slot)
+    slot = free_slot(run)
+    return mended(run, target, slot) if run.standing(target) else begun(run, phase_of(run, target), slot)
 
 
 def free_slot(run: RunRecord) -> int:
@@ -135,7 +135,8 @@ def is_passed(run: RunRecord, phase: str) -> bool:
 def rooted(run: RunRecord, phase: str) -> str:
     """The line as it was when the phase's work began; later passes stand on that work."""
     briefs = [started.brief for started in run.of(PhaseStarted) if started.brief.phase.id == phase]
-    return next(brief.base for brief in reversed(briefs) if not brief.cycle and not brief.done)
+    first = len(run.passes(phase)) - len(run.standing(phase))
+    return next(brief.base for brief in reversed(briefs[: first + 1]) if not brief.done)
 
 
 def named_files(record: PhaseRecord) -> frozenset[str] | None:
@@ -162,8 +163,8 @@ def _must_wait(run: RunRecord, target: str, named: Named) -> bool:
 
 
 def _untouched(run: RunRecord) -> Iterable[str]:
-    begun = {brief.phase.id for brief in run.open_passes}
-    return (t for t in run.start.targets if t not in begun and not run.skipped(t) and not run.standing(t))
+    at_work = {brief.phase.id for brief in run.open_passes}
+    return (t for t in run.start.targets if t not in at_work and not run.skipped(t) and not run.standing(t))
 
 
 def _is_ready(run: RunRecord, target: str) -> bool:

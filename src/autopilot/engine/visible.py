@@ -40,9 +40,16 @@ def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str], learni
     shown = SHOWN_REPORTS.get(role, frozenset())
     return {
         path: veiled(record, text) if role in WORKS else text
-        for path, text in (dict(snapshot) | record.shown | ours).items()
+        for path, text in (_current(snapshot, record) | record.shown | ours).items()
         if not _report(path) or (path.startswith(folder) and path.removeprefix(folder) in shown)
     }
+
+
+def _current(snapshot: Mapping[str, str], record: PhaseRecord) -> dict[str, str]:
+    """FORC-04: a phase that is done anew begins without the research and the plan it was done by before."""
+    if record.brief.mode != "force":
+        return dict(snapshot)
+    return {path: text for path, text in snapshot.items() if not any(writable(r, record, path) for r in MAY_WRITE)}
 
 
 def _report(path: str) -> bool:

@@ -26,11 +26,13 @@ from autopilot.domain.receipts import (
     TimeLimits,
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
 from autopilot.domain.results import Debugged, Executed, Fixed, Triaged, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Verdict
 
 UNANCHORED = "unanchored: the roadmap has no criterion with a command for this phase"
 FORCED = "force_incomplete: accepted below the threshold"
+EXHAUSTED = "{why}: accepted below the target that was asked for"
 UNCONFINED = "commands ran unconfined (sandbox none)"
 Kind = Literal["criterion", "gate", "test", "old"]
 
@@ -229,6 +231,7 @@ def _warnings(runs: tuple[DecidingRun, ...], found: Sorted, outcome: PhaseOutcom
     told = (
         (outcome.unanchored, UNANCHORED),
         (verdict == Advance(because="force_incomplete"), FORCED),
+        *((verdict == Advance(because=why), EXHAUSTED.format(why=why)) for why in (QUALITY_EXHAUSTED, GAPS_EXHAUSTED)),
         (bool(found.warned), f"failed before the work too: {', '.join(found.warned)}"),
         (any(run.sandbox.partition(" ")[0] == "none" for run in runs), UNCONFINED),
     )

@@ -18,7 +18,8 @@ class TaskFacts(Facts, frozen=True, kw_only=True):
     """
     `must_change`: the plan was made in this run, so the work must change something that shows.
 
-    `exempt`: a refactoring or documentation, declared as such, in which no criterion need begin to hold.
+    `exempt`: a refactoring or documentation, declared as such, or work that was there and is done anew: no criterion
+    need begin to hold in it.
     """
 
     checks: int
@@ -57,7 +58,8 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
         limit=record.start.settings.limits.task_fixes,
         next_stop=next_stop(record, after=work.task),
         growing=diff_growing(record, work.task),
-        exempt=any(exempt(record, task, work.change) for task in record.tasks if task.id == work.task),
+        exempt=record.brief.mode == "force"
+        or any(exempt(record, task, work.change) for task in record.tasks if task.id == work.task),
     )
     return Evidence(facts, Opinions(), TaskClaims(admits=admitted(result)))
 

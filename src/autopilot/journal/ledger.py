@@ -5,24 +5,22 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
+from autopilot.domain.counting import best
 from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinished
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import Before, Scored, Standing
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance
+from autopilot.journal.scores import merged, scored_at
 from autopilot.journal.timeline import settled
 
 # A pass that ended; one that was only begun leaves what stood before it.
 _RECORDED = frozenset({"completed", "failed", "needs_human_verification"})
-
-
-class Standing(Value, frozen=True, kw_only=True):
-    """How a phase was left: `status` as in state.json, `score` of the newest pass that had one."""
-
-    status: str
-    score: float | None = None
 
 
 class Ledger(Value, frozen=True, kw_only=True):
@@ -50,6 +48,20 @@ class Ledger(Value, frozen=True, kw_only=True):
         """A run that was interrupted, stopped or failed; one that completed is over."""
         return self.newest is not None and (self.finished is None or self.finished.status == "failed")
 
+    def known(self, roadmap: Roadmap) -> dict[str, Standing]:
+        """Every phase of the roadmap as it stands (AMB-06): by its newest record, else by the roadmap's own mark."""
+        return {p.id: self.standings.get(p.id, Standing(status=p.status)) for p in roadmap.phases}
+
+    def known_at_start(self, roadmap: Roadmap) -> dict[str, Standing]:
+        """The same, but the targets of the newest run as they were when it began."""
+        start = self.newest.start if self.newest else None
+        if start is None:
+            return self.known(roadmap)
+        unknown = Before(status="not_started")
+        told = {target: start.before.get(target, unknown) for target in start.targets}
+        begun = {target: Standing(status=before.status, score=before.score) for target, before in told.items()}
+        return {phase: begun.get(phase, standing) for phase, standing in self.known(roadmap).items()}
+
     def completed(self, roadmap: Roadmap) -> frozenset[str]:
         """AMB-06: the newest record of a phase decides; the roadmap's own mark only where there is none."""
         ticked = {p.id for p in roadmap.phases if p.status == "completed" and p.id not in self.verdicts}
@@ -61,16 +73,30 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
     runs = tuple(stream for stream in journal.streams() if "/" not in stream)
     records = [RunRecord(entries=journal.load(run)) for run in runs]
     told = remembered(archived)
-    for finished in (f for record in records for f in record.of(PhaseFinished)):
-        told[finished.outcome.phase] = Standing(
-            status=settled(finished.verdict), score=finished.outcome.alignment_score
-        )
+    for record in records:
+        for phase in dict.fromkeys(finished.outcome.phase for finished in record.of(PhaseFinished)):
+            told[phase] = standing_in(record, phase, told.get(phase))
     return Ledger(
         runs=runs,
         newest=records[-1] if records else None,
         verdicts=_verdicts(told),
         standings=told,
         proposals=_proposals(journal, runs, records),
+    )
+
+
+def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Standing:
+    """How the run left the phase. One that was only to be mended, and was not finished with, stands as before."""
+    finished = [(entry.at, entry.event) for entry in record.entries if isinstance(entry.event, PhaseFinished)]
+    own = [(at, one) for at, one in finished if one.outcome.phase == phase]
+    status = settled(own[-1][1].verdict)
+    unfinished = status == "in_progress" and earlier is not None and earlier.status == "completed"
+    before = earlier.history if earlier else ()
+    return Standing(
+        status="completed" if unfinished else status,
+        score=best(record, phase).alignment_score if record.standing(phase) else own[-1][1].outcome.alignment_score,
+        history=merged(before, (scored for at, one in own if (scored := scored_at(at, one)))),
+        run=record.start.run,
     )
 
 
@@ -88,8 +114,22 @@ def remembered(archived: Iterable[Mapping[str, Any]]) -> dict[str, Standing]:
         for name, phase in phases.items() if isinstance(phases, dict) else ():
             status = phase.get("status") if isinstance(phase, dict) else None
             if isinstance(status, str) and status in _RECORDED:
-                told[name.removeprefix("phase_")] = Standing(status=status, score=_number(phase.get("alignment_score")))
+                own = name.removeprefix("phase_")
+                before = told[own].history if own in told else ()
+                told[own] = Standing(
+                    status=status,
+                    score=_number(phase.get("alignment_score")),
+                    history=merged(before, _scores(phase.get("score_history"))),
+                )
     return told
+
+
+def _scores(lines: Any) -> Iterator[Scored]:
+    for line in lines if isinstance(lines, list) else ():
+        try:
+            yield msgspec.convert(line, Scored)
+        except msgspec.ValidationError:
+            continue
 
 
 def _number(value: Any) -> float | None:

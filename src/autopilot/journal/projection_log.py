@@ -208,11 +208,7 @@ def _why(verdict: Verdict) -> str:
 
 
 def _started(event: PhaseStarted, cycles: Cycles) -> tuple[str | None, Told]:
-    brief = event.brief
-    if brief.cycle:
-        return brief.phase.id, iter([("remediation_started", cycles.started(brief))])
-    details = {"name": brief.phase.name, "position": brief.position, "total": brief.total, "base": brief.base}
-    return brief.phase.id, iter([("phase_started", details)])
+    return event.brief.phase.id, cycles.begun(event.brief)
 
 
 def _finished(event: PhaseFinished, cycles: Cycles) -> tuple[str | None, Told]:
@@ -223,10 +219,7 @@ def _finish_told(event: PhaseFinished, cycles: Cycles) -> Told:
     """A phase is told as completed or failed once, when no remediation follows (AMB-42)."""
     outcome = event.outcome
     details = {"status": outcome.status, "alignment_score": outcome.alignment_score, "reason": outcome.reason}
-    if event.cycle:
-        yield "remediation_completed", {**details, **cycles.completed(event)}
-    if isinstance(event.verdict, Advance) and event.verdict.because == "force_incomplete":
-        yield "force_incomplete_marked", cycles.marked(event)
+    yield from cycles.ended(event, details)
     match event.verdict:
         case Stop():
             yield "phase_failed", details

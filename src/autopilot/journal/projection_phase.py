@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.verdict import Advance, AskHuman
+from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY, QUALITY_EXHAUSTED
+from autopilot.domain.verdict import Advance, AskHuman, Retry
 from autopilot.journal.projection_steps import steps_of
+from autopilot.journal.scores import merged, scored_at
 from autopilot.journal.timeline import History
 
 # Only its empty fields are read.
@@ -42,8 +46,8 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "checkpoint_sha": outcome.commit or None,
         "automated_checks": dict(outcome.automated_checks),
         "score_history": _scores(history),
-        "quality_exhausted": False,
-        "gaps_exhausted": False,
+        "quality_exhausted": _exhausted(history, QUALITY_EXHAUSTED, outcome.alignment_score),
+        "gaps_exhausted": _exhausted(history, GAPS_EXHAUSTED, outcome.alignment_score),
         "split": False,
         "sub_phases": [],
         "rubber_stamp_suspect": False,
@@ -112,9 +116,14 @@ def _noted(history: History, event: str | None, key: str) -> Any:
 
 
 def _scores(history: History) -> list[dict[str, Any]]:
-    """HIST-01."""
-    return [
-        {"score": turn.outcome.alignment_score, "timestamp": at, "flag": "initial", "cycle": turn.cycle}
-        for at, turn in history.finished
-        if turn.outcome.alignment_score is not None
-    ]
+    """HIST-01: over all runs, each pass's score under the flag it was made with."""
+    before = history.before.history if history.before else ()
+    own = (scored for at, turn in history.finished if (scored := scored_at(at, turn)))
+    return [msgspec.to_builtins(scored) for scored in merged(before, own)]
+
+
+def _exhausted(history: History, word: str, score: float | None) -> bool:
+    """QUAL-10, GAPS-11: the loop came to its end, and nothing after it brought the score to the target."""
+    verdicts = (turn.verdict for _, turn in history.finished if isinstance(turn.verdict, Advance | Retry))
+    over = any(verdict.because == word for verdict in verdicts)
+    return over and (word == GAPS_EXHAUSTED or score is None or score < QUALITY)

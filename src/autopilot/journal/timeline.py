@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
+from autopilot.domain.counting import counted, kept, outcome_kept
 from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.redo import Before
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 
 Turn = PhaseStarted | PhaseFinished | PhaseSkipped
@@ -12,11 +16,12 @@ Turn = PhaseStarted | PhaseFinished | PhaseSkipped
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the run knows of one phase: its turns with their times, what was noted of it, and its passes."""
+    """What the run knows of one phase: its turns with their times, what was noted of it, its passes, and its past."""
 
     turns: tuple[tuple[str, Turn], ...] = ()
     notes: tuple[Noted, ...] = ()
     passes: tuple[PhaseRecord, ...] = ()
+    before: Before | None = None
 
     @property
     def started(self) -> tuple[tuple[str, PhaseStarted], ...]:
@@ -45,10 +50,17 @@ class History:
 
     @property
     def counted(self) -> tuple[str, PhaseFinished] | None:
-        """AMB-37: the newest pass that came out whole and was kept, else the newest that ended."""
-        whole = [(at, t) for at, t in self.finished if t.outcome.status == "completed" and not t.outcome.rollback]
-        ended = whole if whole and isinstance(self.finished[-1][1].verdict, Advance) else self.finished
-        return ended[-1] if ended else None
+        """AMB-37: the best pass that came out whole and was kept, else the newest that ended."""
+        ended = self.finished
+        if not ended or not isinstance(ended[-1][1].verdict, Advance):
+            return ended[-1] if ended else None
+        passes = [turn for _, turn in ended if not turn.outcome.rollback]
+        if self.before is not None and kept(passes, self.before):
+            at, last = ended[-1]
+            outcome = outcome_kept(last.outcome.phase, self.before, self.started[0][1].brief.base)
+            return at, msgspec.structs.replace(last, outcome=outcome)
+        best = counted(passes)
+        return next(((at, turn) for at, turn in ended if turn is best), ended[-1])
 
 
 @dataclass(slots=True)
@@ -82,7 +94,10 @@ def histories(run: RunRecord) -> dict[str, History]:
             found.turns.append((entry.at, entry.event))
         elif isinstance(entry.event, Noted):
             found.notes.append(entry.event)
-    return {phase: History(turns=tuple(g.turns), notes=tuple(g.notes)) for phase, g in gathered.items()}
+    return {
+        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), before=run.start.before.get(phase))
+        for phase, g in gathered.items()
+    }
 
 
 def phase_of(entry: Entry) -> str | None:

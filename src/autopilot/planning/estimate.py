@@ -8,7 +8,8 @@ What a phase may cost, before it runs (MTRC-02).
 
 `plans` is every round of planning the limits allow, `tries` a task and all its fixes, `executions` one more than the
 re-plans. A remediation is checked like a pass (50,000) and does one complex task with all its fixes. Without a plan,
-what is not the pass's own 50,000 counts as tasks.
+what is not the pass's own 50,000 counts as tasks. `--quality` and `--gaps` have their own number of cycles; a phase
+that is only to be mended is expected to take one of them.
 """
 
 from collections import Counter
@@ -17,6 +18,7 @@ from math import ceil
 from autopilot.domain.costs import PASS_TOKENS, TASK_TOKENS, estimated_tokens, task_tokens, with_margin
 from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
 from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.redo import GAP_ITERATIONS, QUALITY_CYCLES, refines
 from autopilot.domain.settings import Limits, Settings
 
 
@@ -30,16 +32,32 @@ def estimate(phase: Phase, plan: Plan | None, settings: Settings) -> Tokens:
     return Tokens(low=expected * 7 // 10, expected=expected, worst=max(expected, worst))
 
 
+def of_mending(settings: Settings) -> Tokens:
+    """For a phase whose work is there: one cycle is expected, and at most every one the flags allow."""
+    once = with_margin(PASS_TOKENS + TASK_TOKENS["complex"])
+    worst = with_margin(_remediation(settings.limits) * _cycles(settings))
+    return Tokens(low=once * 7 // 10, expected=once, worst=max(once, worst))
+
+
+def _cycles(settings: Settings) -> int:
+    modes = settings.modes
+    if refines(modes):
+        return (QUALITY_CYCLES if modes.quality is not None else 0) + (GAP_ITERATIONS if modes.gaps is not None else 0)
+    return 0 if settings.lenient else settings.limits.remediation_cycles
+
+
+def _remediation(limits: Limits) -> int:
+    return PASS_TOKENS + TASK_TOKENS["complex"] * (1 + limits.task_fixes)
+
+
 def _worst(tasks: int, settings: Settings) -> int:
     limits = settings.limits
     executions, tries = 1 + limits.replans, 1 + limits.task_fixes
-    cycles = 0 if settings.lenient else limits.remediation_cycles
-    remediation = PASS_TOKENS + TASK_TOKENS["complex"] * tries
     return with_margin(
         PASS_TOKENS * _plan_rounds(limits)
         + tasks * tries * executions
         + TASK_TOKENS["medium"] * limits.debug_attempts
-        + remediation * cycles
+        + _remediation(limits) * _cycles(settings)
     )
 
 

@@ -16,6 +16,7 @@ from autopilot.domain.forecast import (
 )
 from autopilot.domain.phase import Phase, task_types
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.redo import Mode, first_mode
 from autopilot.domain.value import Value
 from autopilot.planning import detect, estimate, sufficiency
 from autopilot.planning.config import COMMANDS
@@ -99,12 +100,14 @@ def project_facts(project: Project) -> ProjectFacts:
 def _phase(
     phase: Phase, project: Project, first: RunStarted, prompts: Prompts, per_million: float | None
 ) -> PhaseForecast:
-    plan = project.plans.get(phase.id)
+    mode = first_mode(first.settings.modes, first.before.get(phase.id))
+    plan = project.plans.get(phase.id) if mode != "force" else None
     record = PhaseRecord(start=first, brief=_brief(phase, project, first))
-    route, skipped = _route(planned=plan is not None, research=first.settings.research)
+    route, skipped = _route(mode, planned=plan is not None, research=first.settings.research)
     texts = {step: text for step, text in prompts(record).items() if step in route}
     context = _context(phase, project, first)
-    tokens = estimate.estimate(phase, plan, first.settings)
+    usual = mode in {"initial", "force"}
+    tokens = estimate.estimate(phase, plan, first.settings) if usual else estimate.of_mending(first.settings)
     runnable = sum(criterion.command is not None for criterion in phase.criteria)
     return PhaseForecast(
         id=phase.id,
@@ -142,7 +145,9 @@ def _brief(phase: Phase, project: Project, first: RunStarted) -> Brief:
     )
 
 
-def _route(*, planned: bool, research: bool) -> tuple[tuple[str, ...], str]:
+def _route(mode: Mode, *, planned: bool, research: bool) -> tuple[tuple[str, ...], str]:
+    if mode in {"quality", "gaps"}:
+        return (*BEFORE, *STEPS[3:]), f"research, plan and plan-check, since --{mode} mends what is there"
     if planned:
         return (*BEFORE, *STEPS[2:]), "research and plan, since there is a plan"
     if not research:

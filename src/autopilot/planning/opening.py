@@ -1,10 +1,12 @@
 """What a run begins with: its phases in order, its settings, and all the project says about them."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.phase import Phase
+from autopilot.domain.redo import refines
 from autopilot.domain.request import RunRequest
 from autopilot.planning import order, selection
 from autopilot.planning.settings import settings_of
@@ -23,12 +25,22 @@ def opening(
         spec=project.spec,
         roadmap=project.roadmap.path,
         phases=project.roadmap.phases,
-        targets=tuple(phase.id for phase in order.order(chosen, project.roadmap)),
+        targets=in_order(request, project, chosen, completed),
         settings=settings_of(request, project),
         folders=project.folders,
         requirements=project.requirements,
         completed=tuple(sorted(completed)),
     )
+
+
+def in_order(
+    request: RunRequest, project: Project, chosen: tuple[Phase, ...], completed: AbstractSet[str]
+) -> tuple[str, ...]:
+    """Dependencies first. QUAL-04: what is to be completed runs before what is to be improved."""
+    groups: list[Sequence[Phase]] = [chosen]
+    if refines(request.modes):
+        groups = [[p for p in chosen if p.id not in completed], [p for p in chosen if p.id in completed]]
+    return tuple(phase.id for group in groups for phase in order.order(group, project.roadmap))
 
 
 def nothing_to_do(request: RunRequest, project: Project, completed: AbstractSet[str]) -> str:

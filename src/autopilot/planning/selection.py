@@ -27,7 +27,7 @@ def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -
         return ()
     named = [text for text in (request.phases, request.only) if text] or ["all"]
     sets = [{p.id for p in select(text, roadmap, completed)} for text in named]
-    sets.append(_bounded(request.first, request.last, roadmap))
+    sets.append(bounded(request.first, request.last, roadmap))
     chosen = set.intersection(*sets)
     if not chosen and all(sets) and named != ["all"]:
         raise UsageInvalid(
@@ -38,7 +38,7 @@ def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -
     return tuple(phase for phase in roadmap.phases if phase.id in chosen)
 
 
-def _bounded(first: str | None, last: str | None, roadmap: Roadmap) -> set[str]:
+def bounded(first: str | None, last: str | None, roadmap: Roadmap) -> set[str]:
     """AMB-02: segment-wise, both ends included, and only phases of the same prefix."""
     known = {phase.id for phase in roadmap.phases}
     ends = [ids.normalise(end) for end in (first, last) if end is not None]
@@ -127,8 +127,12 @@ def unknown(phase_id: str, roadmap: Roadmap) -> RoadmapInvalid:
     )
 
 
-def _nonsense(words: str) -> UsageInvalid:
-    return UsageInvalid(
+class NotAPhase(UsageInvalid):
+    """What was typed names no phase in any roadmap."""
+
+
+def _nonsense(words: str) -> NotAPhase:
+    return NotAPhase(
         f"'{words}' is not a valid phase number.",
         why="Autopilot only runs phases it was clearly asked to run.",
         do="Write phases as 3, 3-7, 3,5,8, '7 8 9.1', all or next.",

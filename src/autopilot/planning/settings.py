@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from autopilot.domain.redo import QUALITY, refines
 from autopilot.domain.request import RunRequest
 from autopilot.domain.run_caps import MINUTES, RunCaps, capped
 from autopilot.domain.settings import Limits, Settings
@@ -20,7 +21,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         reviewer=request.reviewer,
         model=request.model or config.model,
         lenient=request.lenient,
-        pass_threshold=LENIENT if request.lenient else STRICT,
+        pass_threshold=threshold(request),
         research=config.research,
         commands=project.commands,
         limits=limits_of(config.limits, request.caps),
@@ -35,6 +36,13 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
         modes=request.modes,
     )
+
+
+def threshold(request: RunRequest) -> float:
+    """CENF-01, QUAL-00: a flag that refines has its own bar, whatever else is asked for."""
+    if refines(request.modes):
+        return QUALITY
+    return LENIENT if request.lenient else STRICT
 
 
 def limits_of(configured: Mapping[str, float], caps: RunCaps) -> Limits:

@@ -24,8 +24,9 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if not checks:
         return Triaged(routing="full_pipeline", source="none", note=NO_CRITERIA)
     full = Triaged(routing="full_pipeline", source="plan" if plan else "roadmap", checks=checks)
-    if record.brief.cycle:
-        return msgspec.structs.replace(full, note="override: remediation")
+    if record.brief.cycle or record.brief.mode == "force":
+        why = "remediation" if record.brief.cycle else "force"
+        return msgspec.structs.replace(full, note=f"override: {why}")
     if full.pass_ratio <= LIKELY_DONE:
         return full
     if is_to_be_done(record):

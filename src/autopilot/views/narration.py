@@ -27,6 +27,7 @@ from autopilot.domain.headings import HEADINGS
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.views import redo_lines
 from autopilot.views.completion_lines import AuditLines, finished_lines
 from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
@@ -70,7 +71,10 @@ class Narrator:
         match entry.event:
             case RunStarted() as event:
                 self.start = event
+                known = event.before.items()
+                self.scores |= {phase: before.score for phase, before in known if before.score is not None}
                 yield from _status(event, event.spec, event.targets)
+                yield from (clean(remark, 300) for remark in event.remarks)
             case RunResumed() as event:
                 yield from self._resumed(event)
             case RunStopped(reason=reason):
@@ -123,7 +127,8 @@ class Narrator:
         self.failed, self.blocked = None, False
         self.opened[brief.phase.id] = at, brief
         told = self.told[brief.phase.id] = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
-        if brief.cycle:
+        yield from redo_lines.opening(brief, self.scores.get(brief.phase.id))
+        if brief.cycle and not brief.turn:
             score = self.scores.get(brief.phase.id)
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = told.limits.remediation_cycles
@@ -156,8 +161,9 @@ class Narrator:
         if outcome.unanchored:
             yield f"Phase {phase} is unanchored: the roadmap gives it no command that would show it is done."
         yield self._footer(event, at)
-        if outcome.alignment_score is not None:
-            self.scores[phase] = outcome.alignment_score
+        if outcome.alignment_score is not None and outcome.status == "completed":
+            stood = self.scores.get(phase, 0.0) if event.cycle else 0.0
+            self.scores[phase] = max(stood, outcome.alignment_score)
         if not isinstance(event.verdict, Retry):
             self.over.add(phase)
         yield from self._counted(event)
@@ -176,10 +182,13 @@ class Narrator:
         yield from advice(before, share(self.taken_in))
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
-        """CENF-01i and CENF-03a: how a remediation came out."""
+        """CENF-01i, CENF-03a and what flags ask for: how a pass that mends something came out."""
         score, phase = event.outcome.alignment_score, event.outcome.phase
-        bar = self.opened[phase][1].pass_threshold if phase in self.opened else None
-        if not event.cycle or not isinstance(event.verdict, Advance):
+        brief = self.opened[phase][1] if phase in self.opened else None
+        bar = brief.pass_threshold if brief else None
+        if event.turn and brief:
+            yield from redo_lines.closing(event, brief, self.scores.get(phase))
+        if not event.cycle or event.turn or not isinstance(event.verdict, Advance):
             return
         if score is not None and bar is not None and score >= bar:
             old = self.scores.get(phase)

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from autopilot.domain.counting import counted as best_of
+from autopilot.domain.counting import kept, outcome_kept
 from autopilot.domain.events import (
     Entry,
     Event,
     PhaseFinished,
     PhaseLanded,
+    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
@@ -44,7 +47,8 @@ def _heading(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _passed(event: PhaseFinished) -> bool:
-    return event.outcome.status == "completed" and isinstance(event.verdict, Advance)
+    """By the run's verdict: a cycle that failed takes nothing away from what stood before it."""
+    return isinstance(event.verdict, Advance)
 
 
 def _phases(events: Sequence[Event]) -> list[str]:
@@ -95,11 +99,22 @@ def _found(result: Executed | Fixed) -> str:
     return f"{ended(good)}, {counted(result.work.after)}" if good else "nothing that could be checked"
 
 
+def _counted(phase: str, events: Sequence[Event], ends: Sequence[PhaseFinished]) -> PhaseOutcome:
+    """AMB-37: of a phase that passed, the pass it stands on; of any other the last one."""
+    start = next((e for e in events if isinstance(e, RunStarted)), None)
+    before = start.before.get(phase) if start else None
+    if not _passed(ends[-1]):
+        return ends[-1].outcome
+    if before and kept(ends, before):
+        return outcome_kept(phase, before, ends[-1].outcome.commit)
+    return (best_of(ends) or ends[-1]).outcome
+
+
 def _ending(phase: str, events: Sequence[Event], ends: Sequence[PhaseFinished]) -> str:
     skipped = next((e for e in events if isinstance(e, PhaseSkipped) and e.phase == phase), None)
     if not ends:
         return f"skipped, {clean(skipped.reason).replace('_', ' ')}" if skipped else "not finished"
-    outcome = ends[-1].outcome
+    outcome = _counted(phase, events, ends)
     score = f" at {outcome.alignment_score:.1f}/10" if outcome.alignment_score is not None else ""
     landing = next((e for e in reversed(events) if isinstance(e, PhaseLanded) and e.phase == phase), None)
     where = ""

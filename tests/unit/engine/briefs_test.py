@@ -8,7 +8,7 @@ import pytest
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome
 from autopilot.domain.held_out import held_out
 from autopilot.domain.record import RunRecord
-from autopilot.domain.verdict import Advance, Stop
+from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.briefs import brief_for, counted, existing_plan, unmet
 from autopilot.engine.confidence import feedback
 from autopilot.engine.orchestrate import Spawn
@@ -29,6 +29,11 @@ def run_of(*events: Event, completed: tuple[str, ...] = ()) -> RunRecord:
 def passed(name: str) -> PhaseFinished:
     outcome = PhaseOutcome(phase=name, status="completed", reason="", commit="c")
     return PhaseFinished(cycle=0, outcome=outcome, verdict=Advance())
+
+
+def lost(name: str) -> PhaseFinished:
+    outcome = PhaseOutcome(phase=name, status="failed", reason="", commit="c")
+    return PhaseFinished(cycle=1, outcome=outcome, verdict=Retry(step="remediate", because="low"))
 
 
 @pytest.fixture
@@ -71,9 +76,9 @@ def test_pgat_08_without_a_set_threshold_it_is_nine(engine: Engine) -> None:
 
 
 def test_a_remediation_gets_the_plan_in_force_and_what_to_mend(engine: Engine) -> None:
-    made = brief_for(Spawn(phase("1"), 1, "c1"), run_of(), (whole(),), engine.hands(Told()))
+    made = brief_for(Spawn(phase("1"), 1, "c1"), run_of(passed("1")), (whole(),), engine.hands(Told()))
 
-    assert (made.number, made.cycle, made.plan, made.feedback) == (1, 1, plan(), feedback(whole()))
+    assert (made.number, made.cycle, made.plan, made.feedback) == (1, 1, plan(), feedback(whole(), 9.0))
     assert made.earlier["rate"] == 1
 
 
@@ -90,9 +95,10 @@ def test_what_the_first_pass_held_out_is_held_out_in_every_later_one(engine: Eng
 def test_a_remediation_after_a_failed_one_mends_what_stood_before(engine: Engine) -> None:
     failed = Story().verified(Stop(because="broken"), passed=False).record
 
-    made = brief_for(Spawn(phase("1"), 2, "c1"), run_of(), (whole(), failed), engine.hands(Told()))
+    run = run_of(passed("1"), lost("1"))
+    made = brief_for(Spawn(phase("1"), 2, "c1"), run, (whole(), failed), engine.hands(Told()))
 
-    assert (made.number, made.feedback, made.plan) == (2, feedback(whole()), plan())
+    assert (made.number, made.feedback, made.plan) == (2, feedback(whole(), 9.0), plan())
 
 
 def test_a_plan_of_the_user_s_is_taken_with_its_tests(engine: Engine) -> None:

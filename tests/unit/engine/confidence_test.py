@@ -143,12 +143,12 @@ def test_cenf_01f_feedback_names_a_file_for_each_deduction_concern_and_failure()
         Story().planned().executed().step("verify", Verified(commit="c1", tree="t", opinion=said)).judged().rated(8.0)
     )
 
-    assert feedback(told.record) == (
+    assert feedback(told.record, 9.0) == (
         "letter.txt:1: as asked (+1.00, resolves the letter)",
         "letter.txt: thin (up to +1.00, resolves a concern of the judge)",
         "docs/letter.md: docs/letter.md says nothing of it (named by the verifier)",
     )
-    assert feedback(Story().record) == ()
+    assert feedback(Story().record, 9.0) == ()
 
 
 def test_cenf_01f_a_row_that_was_brought_down_says_why() -> None:
@@ -156,6 +156,6 @@ def test_cenf_01f_a_row_that_was_brought_down_says_why() -> None:
     opinion = RateOpinion(alignment_score=9.5, scorecard=(row(score=6.9, evidence="", justification="fine"),))
     told = Story().planned().executed().step("rate", Rated(opinion=opinion, score=6.9, lowered=(low,)))
 
-    assert feedback(told.record) == (
+    assert feedback(told.record, 9.0) == (
         "letter.txt: fine; held at 6.9: no file:line evidence (+2.10, resolves the letter)",
     )

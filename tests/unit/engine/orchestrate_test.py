@@ -75,7 +75,7 @@ def test_a_pass_that_is_open_is_gone_on_with_before_anything_else() -> None:
     assert next_phase(run_of(CHAIN, *passed("1"), PhaseStarted(brief=opened))) == Continue(opened)
 
 
-def test_a_failed_phase_that_others_need_halts_the_run() -> None:
+def test_gate_06_a_failed_phase_that_others_need_halts_the_run() -> None:
     move = next_phase(run_of(CHAIN, ended("1", FAILED)))
 
     assert isinstance(move, End)

@@ -117,8 +117,8 @@ def silent(tries: int) -> SilenceFacts:
     return SilenceFacts(step="plan", outcome="bad_output", detail="prose", tries=tries, limit=2)
 
 
-def scored(score: float | None) -> phase.PhaseOpinions:
-    return phase.PhaseOpinions(score=score)
+def scored(score: float | None, stood: float | None = None) -> phase.PhaseOpinions:
+    return phase.PhaseOpinions(score=score, stood=stood)
 
 
 def agreeing(*, independent: bool = True) -> DivergenceOpinions:
@@ -241,6 +241,21 @@ CASES: dict[tuple[str, str], Case] = {
         Stop(because="context_exhaustion: partial progress saved to HANDOFF.md")),
     ("unanswered", "tries remain"): (silent(1), NOBODY, SILENCE, Retry),
     ("unanswered", "otherwise"): (silent(2), NOBODY, SILENCE, Stop),
+    ("after_phase", "the judge wants it undone"): (
+        ended(status="failed", proceed=False, rollback=True), scored(None), SILENCE,
+        Stop(because="why", rollback=True)),
+    ("after_phase", "at the quality target, gaps are to be closed too"): (
+        ended(loop="quality", threshold=9.5, gaps_open=1), scored(9.5), SILENCE,
+        Retry(step="gaps", because="quality target reached")),
+    ("after_phase", "a quality cycle brought no improvement"): (
+        ended(loop="quality", turn=1, threshold=9.5, completed_before=True), scored(8.0, 8.0), SILENCE,
+        Advance(because="quality_exhausted")),
+    ("after_phase", "below the quality target, cycles used up"): (
+        ended(loop="quality", turn=3, threshold=9.5, cycles_left=0, completed_before=True), scored(9.4, 9.0), SILENCE,
+        Advance(because="quality_exhausted")),
+    ("after_phase", "gaps remain, iterations or shortcomings used up"): (
+        ended(loop="gaps", turn=5, threshold=9.5, cycles_left=0, completed_before=True), scored(8.0, 9.0), SILENCE,
+        Advance(because="gaps_exhausted")),
     ("after_phase", "it waits for a person"): (
         ended(status="needs_human_verification"), scored(9.9), SILENCE, AskHuman(question="why")),
     ("after_phase", "it is too big for one pass"): (
@@ -249,7 +264,7 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_phase", "below the threshold, a cycle remains"): (
         ended(), scored(8.9), SILENCE, Retry(step="remediate", because="score 8.9 below threshold 9.0")),
     ("after_phase", "below the threshold, cycles used up"): (
-        ended(status="failed", completed_before=True, cycles_left=0), scored(None), SILENCE,
+        ended(status="failed", completed_before=True, cycles_left=0), scored(None, 8.0), SILENCE,
         Advance(because="force_incomplete")),
     ("after_integration", "a criterion or gate no longer holds"): (
         IntegrationFacts(runs=2, broken=("`ls` exited 1",)), IntegrationOpinions(passed=True), SILENCE,

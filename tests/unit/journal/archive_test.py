@@ -8,9 +8,10 @@ import pytest
 
 from autopilot.domain.events import PhaseFinished, PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
-from autopilot.domain.verdict import Advance, Stop, Verdict
+from autopilot.domain.redo import Scored, Standing
+from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.ledger import Ledger, Standing, ledger_of_archive, read_ledger
+from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
 from support.records import started
@@ -72,3 +73,21 @@ def test_what_is_damaged_or_not_ours_is_passed_over(content: Any, tmp_path: Path
 
 def test_without_an_archive_nothing_is_remembered(tmp_path: Path) -> None:
     assert StateFile(tmp_path).archived() == ()
+
+
+def test_hist_01_scores_are_remembered_over_runs_each_once() -> None:
+    first = {"score": 9.1, "timestamp": "2025-01-01T00:00:00.000Z", "flag": "initial", "cycle": 0}
+    told = {"status": "completed", "alignment_score": 9.1, "score_history": [first, first, {"score": "odd"}]}
+    archived = ({"_meta": {}, "phases": {"1": told}},)
+
+    history = journalled(Advance(), archived).standings["1"].history
+
+    assert [(s.score, s.flag) for s in history] == [(9.1, "initial"), (8.0, "initial")]
+    assert history[0] == Scored(score=9.1, timestamp="2025-01-01T00:00:00.000Z")
+
+
+def test_a_phase_that_was_only_to_be_mended_and_was_left_stands_as_before() -> None:
+    archived = (state("run-2025-01-01-000000", **{"1": "completed"}),)
+    ledger = journalled(Retry(step="quality", because="low"), archived)
+
+    assert ledger.completed(ROADMAP) == {"1"}

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from autopilot.domain.costs import cap_warning, cost_line
 from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
+from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Complexity, Phase, PhaseType, Plan, Task
 from autopilot.domain.settings import Limits, Settings
-from autopilot.planning.estimate import estimate, priced, task_counts, total
+from autopilot.planning.estimate import estimate, of_mending, priced, task_counts, total
 from autopilot.planning.prices import NO_LIBRARY, installed, per_million
 
 SETTINGS = Settings(agent="a")
@@ -162,3 +163,14 @@ def test_the_library_itself_knows_its_models() -> None:
     assert price is not None
     assert 0 < price < 1000
     assert per_million("no-such-model", installed())[0] is None
+
+
+@pytest.mark.parametrize(
+    ("modes", "cycles"),
+    [(Modes(quality=""), 3), (Modes(gaps=""), 5), (Modes(quality="", gaps=""), 8)],
+    ids=["quality", "gaps", "both"],
+)
+def test_cenf_06_a_phase_that_is_mended_costs_one_cycle_and_at_worst_all_of_them(modes: Modes, cycles: int) -> None:
+    found = of_mending(Settings(agent="a", modes=modes, limits=NO_RETRIES))
+
+    assert (found.expected, found.worst) == (132_000, 132_000 * cycles)

@@ -61,7 +61,7 @@ def test_comp_03_open_ends_of_a_run_that_passed_are_named_with_a_way_on() -> Non
     ]
 
 
-def test_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_blocks() -> None:
+def test_gate_09_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_blocks() -> None:
     phases = {"1": FAILED, "2": WAITING, "3": WAITING}
     start = run_started()
     start = replace(start, phases=(*start.phases, Phase(id="4", name="Aside")))

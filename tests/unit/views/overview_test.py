@@ -4,8 +4,9 @@ import pytest
 
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import Standing
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.ledger import Ledger, Standing, read_ledger
+from autopilot.journal.ledger import Ledger, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from autopilot.views.overview import DONE, lines, overview
 from support.records import started

@@ -176,7 +176,9 @@ def test_a_run_halts_aloud_when_nothing_independent_remains() -> None:
 @pytest.mark.parametrize(
     ("score", "verdict", "shown"),
     [
-        pytest.param(9.2, Advance(), "Phase 2: remediation successful. Score improved 8.1 -> 9.2.", id="better"),
+        pytest.param(
+            9.2, Advance(), "Phase 2: remediation successful. Score improved 8.1 -> 9.2.", id="CENF-01i better"
+        ),
         pytest.param(
             8.4,
             Advance(because="force_incomplete"),
