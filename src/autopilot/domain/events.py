@@ -12,6 +12,7 @@ from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import Usage
+from autopilot.domain.person import HumanWord
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
@@ -34,7 +35,7 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out.
+    pass held out, `found` what a person found wrong with the pass before.
     """
 
     phase: Phase
@@ -53,6 +54,7 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -68,7 +70,11 @@ class StepDigest(Value, frozen=True, kw_only=True):
 
 
 class PhaseOutcome(Value, frozen=True, kw_only=True):
-    """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
+    """
+    RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts.
+
+    `autonomous_confidence` is the verifier's, `human_tasks` how many tasks of the plan ask a person to verify.
+    """
 
     phase: str
     status: Literal["completed", "failed", "needs_human_verification"]
@@ -95,6 +101,16 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
     evidence: PassEvidence = PassEvidence()
+    autonomous_confidence: float | None = None
+    human_tasks: int = 0
+
+
+class DoneBefore(Value, frozen=True, kw_only=True):
+    """A phase that need not run: completed in `run` at `at`, or, where both are empty, marked so in the roadmap."""
+
+    phase: str
+    run: str = ""
+    at: str = ""
 
 
 # The run's stream
@@ -102,7 +118,8 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
 
 class RunStarted(Tagged, frozen=True, kw_only=True):
     """
-    `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
+    `folders` and `requirements` are by phase id; `completed` are the phases done before this run, `passed_over` those
+    of them that were asked for and are left out.
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
     versions of what the run's facts depend on.
@@ -122,6 +139,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     completed: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
     tools: dict[str, str] = {}
+    passed_over: tuple[DoneBefore, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -157,6 +175,16 @@ class PhaseSkipped(Tagged, frozen=True, kw_only=True):
     reason: str
     blocking_phase: str | None = None
     original_run_timestamp: str | None = None
+    original_run: str | None = None
+
+
+class VerdictGiven(Tagged, frozen=True, kw_only=True):
+    """A person said what becomes of a phase that waited for them. `id` names their word, so that it counts once."""
+
+    id: str
+    phase: str
+    verdict: HumanWord
+    issues: tuple[str, ...] = ()
 
 
 class LandingStarted(Tagged, frozen=True, kw_only=True):
@@ -202,12 +230,17 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
 
 
 class RunStopped(Tagged, frozen=True, kw_only=True):
-    """Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on."""
+    """
+    Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on.
+
+    `checkpoint` is how many phases had ended at a pause that was asked for.
+    """
 
     exit_code: int
     reason: str
     brake: str = ""
     do: str = ""
+    checkpoint: int = 0
 
 
 class RunFinished(Tagged, frozen=True, kw_only=True):
@@ -288,6 +321,7 @@ RunEvent = (
     | PhaseStarted
     | PhaseFinished
     | PhaseSkipped
+    | VerdictGiven
     | LandingStarted
     | PhaseLanded
     | CompletionStarted
@@ -303,6 +337,7 @@ Event = (
     | PhaseStarted
     | PhaseFinished
     | PhaseSkipped
+    | VerdictGiven
     | LandingStarted
     | PhaseLanded
     | CompletionStarted

@@ -1,7 +1,9 @@
 """All that is known of a run and of one pass of a phase: ordered entries, never edited, and what they tell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
+
+import msgspec
 
 from autopilot.domain.events import (
     AgentAnswered,
@@ -10,6 +12,7 @@ from autopilot.domain.events import (
     CompletionStarted,
     Entry,
     Event,
+    Noted,
     PhaseFinished,
     PhaseLanded,
     PhaseOutcome,
@@ -22,13 +25,15 @@ from autopilot.domain.events import (
     Spec,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
+from autopilot.domain.person import ruling
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
 from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import Advance, Retry
+from autopilot.domain.verdict import Advance, AskHuman, Retry
 
 R = TypeVar("R")
 
@@ -115,9 +120,14 @@ class PhaseRecord(Value, frozen=True, kw_only=True):
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks of this pass: the plan's that are not done, or in a remediation the one its feedback makes."""
+        """
+        The tasks of this pass: the plan's that are not done, or in a remediation the one its feedback makes.
+
+        What a person had to look at, and found wanting, they may have to look at again.
+        """
         if self.brief.cycle:
-            return (remediation_task(self.brief),)
+            planned = self.brief.plan.tasks if self.brief.plan and self.brief.found else ()
+            return (remediation_task(self.brief), *(task for task in planned if task.type != "auto"))
         return tuple(t for t in self.plan.tasks if t.id not in self.brief.done) if self.plan else ()
 
 
@@ -175,8 +185,12 @@ class RunRecord(Value, frozen=True, kw_only=True):
         return any(phase in resumed.retry for resumed in self.of(RunResumed))
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
-        """The passes that count: all of them, or those since the phase got another chance."""
-        return tuple(f for f in self._since_retry(phase) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
+        """The passes that count: all of them, or those since the phase got another chance; a person's word included."""
+        return tuple(f for f in judged(self._since_retry(phase)) if f.outcome.phase == phase)
+
+    def verdict_on(self, phase: str) -> VerdictGiven | None:
+        """The newest word of a person on the phase."""
+        return next((v for v in reversed(tuple(self.of(VerdictGiven))) if v.phase == phase), None)
 
     def skipped(self, phase: str) -> PhaseSkipped | None:
         skips = (s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped))
@@ -211,6 +225,30 @@ class RunRecord(Value, frozen=True, kw_only=True):
 
     @property
     def end(self) -> Event | None:
-        """How the run was left: finished, stopped, or None while it goes on or after a crash."""
-        last = self.entries[-1].event if self.entries else None
+        """
+        How the run was left: finished, stopped, or None while it goes on, after a crash, or with a verdict to heed.
+
+        What is noted after the end does not open a run again.
+        """
+        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted)), None)
         return last if isinstance(last, RunFinished | RunStopped) else None
+
+
+def judged(events: Iterable[Event]) -> tuple[PhaseFinished, ...]:
+    """The ends of all passes, each with what a person made of it, if it waited for one."""
+    ends: list[PhaseFinished] = []
+    for event in events:
+        if isinstance(event, PhaseFinished):
+            ends.append(event)
+        elif isinstance(event, VerdictGiven):
+            last = next((n for n, end in reversed(tuple(enumerate(ends))) if end.outcome.phase == event.phase), None)
+            if last is not None:
+                ends[last] = ruled(ends[last], event)
+    return tuple(ends)
+
+
+def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
+    """The end of a pass with a person's word on it; one that did not wait for any stays as it is."""
+    if not isinstance(finished.verdict, AskHuman):
+        return finished
+    return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))

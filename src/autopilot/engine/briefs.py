@@ -15,6 +15,7 @@ from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Stop
 from autopilot.engine.asking import attempt_key
 from autopilot.engine.confidence import feedback
+from autopilot.engine.footing import refusal
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
 
@@ -23,11 +24,12 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
     """`passes` are the phase's earlier passes in this run."""
     start, phase = run.start, spawn.phase
     folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
-    handed = carried_on(spawn, passes)
+    handed, word = carried_on(spawn, passes), refusal(run, phase.id)
+    issues = word.issues if word else ()
     if handed is not None:
-        found = handed.plan
+        plan = handed.plan
     else:
-        found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
+        plan = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
     return Brief(
         phase=phase,
         dir=folder,
@@ -36,8 +38,8 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=feedback(_completed(passes)) if spawn.cycle else (),
-        plan=found,
+        feedback=issues or (feedback(_completed(passes)) if spawn.cycle else ()),
+        plan=plan,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
         requirements=start.requirements.get(phase.id, ()),
@@ -45,6 +47,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        found=issues,
     )
 
 

@@ -13,7 +13,8 @@ from autopilot.domain.verdict import Advance
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    if not request.wish or chosen == set(newest.start.targets):
+    same_mode = request.modes.complete == newest.start.settings.modes.complete
+    if not request.wish or (chosen == set(newest.start.targets) and same_mode):
         return True
     if newest.end is None:
         warn(

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseOutcome, RunFinished
+from autopilot.domain.events import Brief, CompletionFinished, DoneBefore, PhaseFinished, PhaseOutcome, RunFinished
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.engine.footing import accepted, refusal, stands_on_refused, to_mend
 
 PASSED = "every target phase passed"
+ALREADY = "already_completed"
 GAPS_REMAIN = 12
 
 
@@ -32,9 +34,12 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
+    """`done` is set for a phase that need not run, `blocking` for one that cannot."""
+
     phase: str
     reason: str
-    blocking: str
+    blocking: str | None
+    done: DoneBefore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ def next_phase(run: RunRecord) -> RunMove:
     open_pass = run.open_phase
     if open_pass is not None:
         return Continue(open_pass)
+    if (done := next((d for d in run.start.passed_over if not run.skipped(d.phase)), None)) is not None:
+        return Skip(done.phase, ALREADY, None, done)
     waiting = False
     for target in run.start.targets:
         if run.skipped(target):
@@ -86,10 +93,11 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
             outcome = best(run, target)
             return Spawn(phase_of(run, target), last.cycle + 1, outcome.commit)
         case Advance() if not waiting and not run.landed(target):
-            return Land(target, best(run, target).commit)
+            commit = best(run, target).commit
+            return None if stands_on_refused(run, commit) else Land(target, commit)
         case Stop(because=because):
             blocked = _next_blocked(run, target)
-            if blocked and not run.retried(target):
+            if blocked and not run.retried(target) and not run.start.settings.modes.complete:
                 return End("failed", 10, f"phase {target} failed and others depend on it: {because}")
             return Skip(blocked, f"blocked_by_phase_{target}", target) if blocked else None
         case _:
@@ -122,7 +130,14 @@ def _begin(run: RunRecord, phase: Phase) -> RunMove:
     blocking = next((d for d in phase.depends_on if _failed(run, d)), None)
     if blocking is not None:
         return Skip(phase.id, f"blocked_by_phase_{blocking}", blocking)
-    return Spawn(phase, 0, line(run))
+    return _mending(run, phase) or Spawn(phase, 0, line(run))
+
+
+def _mending(run: RunRecord, phase: Phase) -> Spawn | None:
+    """A pass that mends what a person found, where there is something to go by and the work is at hand."""
+    word = refusal(run, phase.id)
+    base = to_mend(run, phase.id, line(run)) if word and word.issues else None
+    return Spawn(phase, run.passes(phase.id)[-1].cycle + 1, base) if base else None
 
 
 def _failed(run: RunRecord, phase: str) -> bool:
@@ -151,7 +166,9 @@ def _end(run: RunRecord) -> RunMove:
     failed = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
     waiting = [t for t in run.start.targets if isinstance(last.get(t), AskHuman)]
     if failed:
-        return End("failed", 10, f"failed or blocked: {', '.join(failed)}")
+        held = [t for t in run.start.targets if accepted(run, t) and not run.landed(t)]
+        behind = f"; built upon it, and landed when it is mended: {', '.join(held)}" if held and not waiting else ""
+        return End("failed", 10, f"failed or blocked: {', '.join(failed)}{behind}")
     if waiting:
         return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
     return _completion(run)
@@ -179,8 +196,9 @@ def open_ends(done: CompletionFinished) -> str:
 
 
 def second_chances(run: RunRecord) -> tuple[str, ...]:
-    """RSM-03: a failed run that is resumed retries what failed, and what was blocked by it."""
+    """RSM-03: a run that failed, or with a phase a person refused, retries what failed and what was blocked by it."""
     end = run.end
-    if not isinstance(end, RunFinished) or end.status != "failed":
+    refused = any(_failed(run, target) and refusal(run, target) for target in run.start.targets)
+    if not refused and (not isinstance(end, RunFinished) or end.status != "failed"):
         return ()
     return tuple(target for target in run.start.targets if _failed(run, target))

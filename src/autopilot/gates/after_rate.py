@@ -1,7 +1,7 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON, REJECTED, confident, generic, specific
+from autopilot.domain.deferral import REJECTED, confident, generic, no_reason, specific
 from autopilot.domain.progress import failed_tasks, replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
@@ -80,16 +80,21 @@ def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return Stop(because=f"alignment too low ({o.score}) after {f.replans} re-plan(s)", rollback=True)
 
 
+def left_over(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
+    """STAT-06b: something is for a person, and the verifier is less sure than the threshold asks for."""
+    return bool(f.for_a_person) and not confident(o.verifier, f.verification.threshold)
+
+
 def unreasoned(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
     """HUM-01, STAT-03: the verifier is not sure, yet names nothing it tried; or only that somebody should look."""
-    left = bool(f.for_a_person) and not confident(o.verifier)
-    return left and not specific(o.verifier) and f.verification.reviews <= 1
+    return left_over(f, o, c) and not specific(o.verifier) and f.verification.reviews <= 1
 
 
 def verify_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     """STAT-03: said in so many words where all that speaks for a person is that somebody should look."""
     rejected = generic(o.verifier) and not f.failed_tasks
-    return Retry(step="verify", because=f"{REJECTED} {NO_REASON}" if rejected else NO_REASON)
+    wanted = no_reason(f.verification.threshold)
+    return Retry(step="verify", because=f"{REJECTED} {wanted}" if rejected else wanted)
 
 
 def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
@@ -114,7 +119,7 @@ GATE = Gate(
         Rule("the score is below 7, a re-plan remains", lambda f, o, c: low(o) and f.replans < f.limit, plan_again),
         Rule("the score is below 7", lambda f, o, c: low(o), give_up),
         Rule("a task is left to a person without a reason, first time", unreasoned, verify_again),
-        Rule("a task is left to a person", lambda f, o, c: bool(f.for_a_person) and not confident(o.verifier), ask),
+        Rule("a task is left to a person", left_over, ask),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),

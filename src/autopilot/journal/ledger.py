@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinished
+from autopilot.domain.events import DoneBefore, Entry, PhaseFinished, RunFinished, StepFinished
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
-from autopilot.domain.record import RunRecord
+from autopilot.domain.record import RunRecord, judged
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance
@@ -19,10 +19,12 @@ _RECORDED = frozenset({"completed", "failed", "needs_human_verification"})
 
 
 class Standing(Value, frozen=True, kw_only=True):
-    """How a phase was left: `status` as in state.json, `score` of the newest pass that had one."""
+    """How a phase was left, in which run and when: `status` as in state.json, `score` of its newest pass."""
 
     status: str
     score: float | None = None
+    run: str = ""
+    at: str = ""
 
 
 class Ledger(Value, frozen=True, kw_only=True):
@@ -61,10 +63,8 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
     runs = tuple(stream for stream in journal.streams() if "/" not in stream)
     records = [RunRecord(entries=journal.load(run)) for run in runs]
     told = remembered(archived)
-    for finished in (f for record in records for f in record.of(PhaseFinished)):
-        told[finished.outcome.phase] = Standing(
-            status=settled(finished.verdict), score=finished.outcome.alignment_score
-        )
+    for record in records:
+        told |= _told(record)
     return Ledger(
         runs=runs,
         newest=records[-1] if records else None,
@@ -72,6 +72,24 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
         standings=told,
         proposals=_proposals(journal, runs, records),
     )
+
+
+def _told(run: RunRecord) -> dict[str, Standing]:
+    """What the run says of each phase it brought to an end, with a person's word on it."""
+    times = {id(entry.event): entry.at for entry in run.entries}
+    ends = zip(run.of(PhaseFinished), judged(entry.event for entry in run.entries), strict=True)
+    return {
+        end.outcome.phase: Standing(
+            status=settled(end.verdict), score=end.outcome.alignment_score, run=run.start.run, at=times[id(raw)]
+        )
+        for raw, end in ends
+    }
+
+
+def done_before(ledger: Ledger, phases: Iterable[str]) -> tuple[DoneBefore, ...]:
+    """CMPL-02a: in which run each of these completed phases was completed, and when."""
+    known = {phase: ledger.standings.get(phase, Standing(status="")) for phase in phases}
+    return tuple(DoneBefore(phase=phase, run=standing.run, at=standing.at) for phase, standing in known.items())
 
 
 def ledger_of_archive(archived: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -88,8 +106,17 @@ def remembered(archived: Iterable[Mapping[str, Any]]) -> dict[str, Standing]:
         for name, phase in phases.items() if isinstance(phases, dict) else ():
             status = phase.get("status") if isinstance(phase, dict) else None
             if isinstance(status, str) and status in _RECORDED:
-                told[name.removeprefix("phase_")] = Standing(status=status, score=_number(phase.get("alignment_score")))
+                told[name.removeprefix("phase_")] = Standing(
+                    status=status,
+                    score=_number(phase.get("alignment_score")),
+                    run=_word(state.get("_meta", {}).get("run_id")),
+                    at=_word(phase.get("completed_at")),
+                )
     return told
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> float | None:
@@ -104,7 +131,7 @@ def _proposals(journal: Journal, runs: Iterable[str], records: Iterable[RunRecor
     accepted = {
         f"{run}/{finished.outcome.phase}"
         for run, record in zip(runs, records, strict=True)
-        for finished in record.of(PhaseFinished)
+        for finished in judged(entry.event for entry in record.entries)
         if isinstance(finished.verdict, Advance)
     }
     carried_out: set[str] = set()

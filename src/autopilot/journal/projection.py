@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.deferrals import counts, deferral_history, settled_ends, threshold_of
 from autopilot.domain.events import (
     Entry,
     Noted,
@@ -29,7 +30,6 @@ from autopilot.journal.timeline import History, histories, in_order, times
 VERSION = "1.0"
 EVENTS_KEPT = 200
 WAITING_FOR_A_PERSON = 11
-_DEFERRAL_THRESHOLD = 6
 
 
 def state_of(
@@ -50,7 +50,7 @@ def state_of(
     states = {id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) for id_, history in known.items()}
     log = log_of(run, phases)
     return {
-        "_meta": _meta(run, known, states, max(now, entries[-1].at)),
+        "_meta": _meta(run, known, max(now, entries[-1].at)),
         "spec": _spec(run),
         "roadmap_path": run.start.roadmap,
         "last_checkpoint_sha": _checkpoint(run, known),
@@ -81,12 +81,8 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(
-    run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any], last_checkpoint: str
-) -> dict[str, Any]:
-    statuses = [state["status"] for state in states.values()]
-    deferred = statuses.count("needs_human_verification")
-    processed = deferred + statuses.count("completed") + statuses.count("failed")
+def _meta(run: RunRecord, known: Mapping[str, History], last_checkpoint: str) -> dict[str, Any]:
+    seen = counts(settled_ends(run))
     current = _current(run, known)
     return {
         "version": VERSION,
@@ -98,12 +94,12 @@ def _meta(
         "current_phase": current,
         "current_step": _step(known[current]) if current is not None else None,
         "orchestrator_context_pct": 0,
-        "human_deferred_count": deferred,
-        "total_phases_processed": processed,
+        "human_deferred_count": seen.deferred,
+        "total_phases_processed": seen.processed,
         "pass_threshold": run.start.settings.pass_threshold,
-        "deferral_history": [],
-        "autonomous_resolution_rate": round((processed - deferred) / processed, 3) if processed else None,
-        "deferral_threshold": _DEFERRAL_THRESHOLD,
+        "deferral_history": deferral_history(run),
+        "autonomous_resolution_rate": None if (rate := seen.resolution_rate) is None else round(rate, 3),
+        "deferral_threshold": threshold_of(run),
     }
 
 

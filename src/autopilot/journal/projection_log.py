@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from autopilot.domain.batch_figures import BatchFigures, batch_figures
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import (
@@ -19,6 +20,7 @@ from autopilot.domain.events import (
     RunStopped,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
@@ -34,14 +36,15 @@ Told = Iterator[tuple[str, dict[str, Any]]]
 
 def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> list[Line]:
     """Every line by time; at the same instant a pass's lines stand between its start and its end."""
-    waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
+    waiting = {(id_, record.brief.number): record for id_, passes in phases.items() for record in passes}
     lines = list[Line]()
     cycles = Cycles()
-    for entry in run.entries:
+    for n, entry in enumerate(run.entries):
         lines.extend(run_lines(entry, cycles))
+        lines.extend(_batch_lines(run, n))
         cycles.hear(entry.event)
         if isinstance(entry.event, PhaseStarted):
-            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
+            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.number), None)
             lines.extend(pass_lines(record) if record else ())
         if isinstance(entry.event, CompletionStarted):
             record = waiting.pop((COMPLETION, 0), None)
@@ -59,6 +62,28 @@ def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:
         phase, told = tell(event, cycles)
         for name, details in told:
             yield _line(entry.at, phase, None, name, details)
+
+
+def _batch_lines(run: RunRecord, n: int) -> Iterator[Line]:
+    """CMPL-04g: when the phases of a `--complete` run are over; what follows them changes none of it."""
+    entry = run.entries[n]
+    if not run.start.settings.modes.complete or not isinstance(entry.event, RunFinished | CompletionStarted):
+        return
+    known = RunRecord(entries=run.entries[: n + 1])
+    if isinstance(entry.event, CompletionStarted) or not known.completing:
+        figures = batch_figures(known)
+        yield _line(entry.at, None, None, "batch_completion_report", batch_details(figures))
+
+
+def batch_details(figures: BatchFigures) -> dict[str, Any]:
+    return {
+        "phases_attempted": len(figures.attempted),
+        "phases_succeeded": len(figures.succeeded),
+        "phases_failed": len(figures.failed),
+        "phases_skipped": len(figures.skipped),
+        "completion_percentage": figures.percentage,
+        "report_path": ".autopilot/completion-report.md",
+    }
 
 
 def pass_lines(record: PhaseRecord) -> Iterator[Line]:
@@ -173,6 +198,12 @@ def _skipped(event: PhaseSkipped, _: Cycles) -> tuple[str | None, Told]:
     return event.phase, iter([("phase_skipped", details)])
 
 
+def _verdict_given(event: VerdictGiven, _: Cycles) -> tuple[str | None, Told]:
+    """STAT-05b."""
+    details = {"phase_id": event.phase, "verdict": event.verdict, "issues": list(event.issues)}
+    return event.phase, iter([("human_verdict_recorded", details)])
+
+
 def _run_started(event: RunStarted, _: Cycles) -> tuple[str | None, Told]:
     details = {"run": event.run, "phases": list(event.targets), "spec_hash": f"sha256:{event.spec.sha256}"}
     return None, iter([("run_started", details)])
@@ -216,6 +247,7 @@ _TOLD: Mapping[type, Callable[[Any, Cycles], tuple[str | None, Told]]] = {
     PhaseStarted: _started,
     PhaseFinished: _finished,
     PhaseSkipped: _skipped,
+    VerdictGiven: _verdict_given,
     CompletionFinished: _completed,
     RunStopped: _run_stopped,
     RunFinished: _run_finished,

@@ -35,7 +35,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "tokens_used": tokens_used(history.passes),
         "estimated_tokens": estimated_tokens(phase, plan_of(history)) if history.started else None,
         "human_verify_justification": _justification(history),
-        "human_verdict": _noted(history, "human_verdict_recorded", "verdict"),
+        "human_verdict": _human_verdict(history),
         "force_incomplete": _force_incomplete(history),
         "diagnostic_path": _noted(history, None, "diagnostic_path"),
         "remediation_cycles": max((turn.brief.cycle for _, turn in history.started), default=0),
@@ -92,20 +92,29 @@ def _ended(history: History) -> dict[int, PhaseOutcome]:
 
 
 def _justification(history: History) -> dict[str, Any] | None:
-    """RET-06, while the phase waits for a person."""
+    """RET-06, of a phase that waits for a person or whose newest pass did."""
     last = history.turns[-1][1] if history.turns else None
-    if not isinstance(last, PhaseFinished) or not isinstance(last.verdict, AskHuman):
+    if not isinstance(last, PhaseFinished) or last.outcome.status != "needs_human_verification":
         return None
+    question = last.verdict.question if isinstance(last.verdict, AskHuman) else last.outcome.reason
     plan = plan_of(history)
     checkpoint = next((t for t in plan.tasks if t.type != "auto"), None) if plan else None
     passed, _, total = last.outcome.tasks_completed.partition("/")
     return {
         "checkpoint_task_id": checkpoint.id if checkpoint else "",
-        "task_description": checkpoint.title if checkpoint else last.verdict.question,
-        "question": last.verdict.question,
+        "task_description": checkpoint.title if checkpoint else question,
+        "question": question,
         "auto_tasks_passed": int(passed) if passed.isdecimal() else 0,
         "auto_tasks_total": int(total) if total.isdecimal() else 0,
     }
+
+
+def _human_verdict(history: History) -> dict[str, Any] | None:
+    """STAT-05a."""
+    if not history.words:
+        return None
+    at, word = history.words[-1]
+    return {"verdict": word.verdict, "timestamp": at, "issues": list(word.issues)}
 
 
 def _force_incomplete(history: History) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted, VerdictGiven
+from autopilot.domain.record import PhaseRecord, RunRecord, ruled
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 
 Turn = PhaseStarted | PhaseFinished | PhaseSkipped
@@ -12,11 +12,16 @@ Turn = PhaseStarted | PhaseFinished | PhaseSkipped
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the run knows of one phase: its turns with their times, what was noted of it, and its passes."""
+    """
+    What the run knows of one phase: its turns with their times, what was noted of it, and its passes.
+
+    A pass that a person has spoken on stands there with their verdict; `words` is what they said, with the time.
+    """
 
     turns: tuple[tuple[str, Turn], ...] = ()
     notes: tuple[Noted, ...] = ()
     passes: tuple[PhaseRecord, ...] = ()
+    words: tuple[tuple[str, VerdictGiven], ...] = ()
 
     @property
     def started(self) -> tuple[tuple[str, PhaseStarted], ...]:
@@ -55,6 +60,13 @@ class History:
 class _Gathered:
     turns: list[tuple[str, Turn]] = field(default_factory=list)
     notes: list[Noted] = field(default_factory=list)
+    words: list[tuple[str, VerdictGiven]] = field(default_factory=list)
+
+    def heed(self, at: str, word: VerdictGiven) -> None:
+        self.words.append((at, word))
+        last = self.turns[-1][1] if self.turns else None
+        if isinstance(last, PhaseFinished):
+            self.turns[-1] = (self.turns[-1][0], ruled(last, word))
 
 
 def settled(verdict: Verdict) -> str:
@@ -82,8 +94,10 @@ def histories(run: RunRecord, passes: Mapping[str, tuple[PhaseRecord, ...]]) -> 
             found.turns.append((entry.at, entry.event))
         elif isinstance(entry.event, Noted):
             found.notes.append(entry.event)
+        elif isinstance(entry.event, VerdictGiven):
+            found.heed(entry.at, entry.event)
     return {
-        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), passes=passes.get(phase, ()))
+        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), passes=passes.get(phase, ()), words=tuple(g.words))
         for phase, g in gathered.items()
     }
 
@@ -94,7 +108,7 @@ def phase_of(entry: Entry) -> str | None:
             return brief.phase.id
         case PhaseFinished(outcome=outcome):
             return outcome.phase
-        case PhaseSkipped(phase=phase) | Noted(phase=phase):
+        case PhaseSkipped(phase=phase) | Noted(phase=phase) | VerdictGiven(phase=phase):
             return phase
     return None
 

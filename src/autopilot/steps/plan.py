@@ -43,8 +43,14 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
-        complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
+        complaint=f"\n{told}\n" if (told := record.complaint() or refused(record)) else "",
     )
+
+
+def refused(record: PhaseRecord) -> str:
+    """What a person found wrong with an earlier try that is not in the tree any more."""
+    found = bullets(record.brief.found, "")
+    return f"A person looked at an earlier try, which was set aside, and found:\n{found}" if found else ""
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON, REJECTED, justification, person_only, specific
+from autopilot.domain.deferral import REJECTED, no_reason, justification, person_only, specific
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry
@@ -75,8 +75,8 @@ def test_stat_03_an_unsure_verifier_without_a_reason_is_asked_once_more(evidence
 def test_stat_03_a_deferral_just_to_look_is_rejected_in_so_many_words() -> None:
     looked, silent = (after_rate.GATE.decide(mixed(opinion(3, *given)).record) for given in ((LOOKS,), ()))
 
-    assert looked == Retry(step="verify", because=f"{REJECTED} {NO_REASON}")
-    assert silent == Retry(step="verify", because=NO_REASON)
+    assert looked == Retry(step="verify", because=f"{REJECTED} {no_reason(6)}")
+    assert silent == Retry(step="verify", because=no_reason(6))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import CriterionResult, JudgeOpinion, PlanIssue, PlanOpinion, TaskOpinion, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON
+from autopilot.domain.deferral import no_reason
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
@@ -206,7 +206,7 @@ CASES: dict[tuple[str, str], Case] = {
         rate(replans=1), content(score=6.9), SILENCE,
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
     ("after_rate", "a task is left to a person without a reason, first time"): (
-        rate(for_a_person=("01-02 look",)), content(), SILENCE, Retry(step="verify", because=NO_REASON)),
+        rate(for_a_person=("01-02 look",)), content(), SILENCE, Retry(step="verify", because=no_reason(6))),
     ("after_rate", "a task is left to a person"): (
         rate(for_a_person=("01-02 look",), verification=checked(reviews=2)), content(), SILENCE,
         AskHuman(question="needs a person: 01-02 look")),
