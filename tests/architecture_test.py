@@ -14,9 +14,11 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", *EVERYTHING},
+    "app":       {"attesting", "verdicts", "driving", "provision", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
-    "driving":   {"provision", *EVERYTHING},
+    "verdicts":  {"driving", *EVERYTHING},
+    "driving":   {"accounts", "provision", *EVERYTHING},
+    "accounts":  {*EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},

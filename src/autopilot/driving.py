@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_cache_path
 
+from autopilot.accounts import calibrate, known_passes, write_batch_report
 from autopilot.agents import choose as agents
 from autopilot.agents.environment import passing_on
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
+    CompletionStarted,
     Entry,
     RunFinished,
     RunResumed,
@@ -25,14 +26,15 @@ from autopilot.domain.events import (
     RunStopped,
     stream_of,
 )
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.visual import Looking, NotLooking
+from autopilot.engine.asked import asked
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
@@ -43,6 +45,7 @@ from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
+from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import birth_of, boot_id
 from autopilot.journal.metrics import MetricsFile, metrics_of
@@ -54,6 +57,7 @@ from autopilot.planning.whole import Project
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
@@ -96,6 +100,7 @@ class Crew:
     processes: ChildProcesses
     ground: sandboxes.Ground
     provision: Provision
+    keep_awake: bool = True
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
@@ -109,11 +114,11 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     view = _view(begun, workspace, provision.readable)
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
-    asked = passing_on(confined, settings.agent_env, os.environ)
-    agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
+    called = passing_on(confined, settings.agent_env, os.environ)
+    agent = agents.choose(settings.agent, called, transcripts, begun.run, launch)
     other = settings.reviewer
-    reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground, provision)
+    reviewer = agents.choose(other, called, transcripts, begun.run, launch) if other else agent
+    return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
 
 
 def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
@@ -146,6 +151,7 @@ class Driver:
     crew: Crew
     listener: Listener
     warn: Warn
+    person: Person = NOBODY
 
     def begin(self, first: RunStarted) -> RunEnd:
         workspace = self._workspace(first.run)
@@ -184,9 +190,9 @@ class Driver:
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
-            with stopped_by_signals():
+            with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self._hands(workspace, first)
-                finished = run_all(hands, streams)
+                finished = self._run(hands, streams)
         except Interrupted:
             streams.forget()
             streams.append_run(RunStopped(exit_code=Interrupted.exit_code, reason="interrupted"))
@@ -197,6 +203,15 @@ class Driver:
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
         return wind_up(self.home, streams, finished)
+
+    def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:
+        """To the end, or to a stop; where somebody is at hand they are asked, and with their word it goes on."""
+        while True:
+            finished = run_all(hands, streams)
+            if not asked(self.person, streams, finished):
+                return finished
+            run = streams.run()
+            streams.append_run(RunResumed(pid=os.getpid(), spec=run.spec, tools=self._tools(run.start)))
 
     def _workspace(self, run: str) -> GitWorkspace:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
@@ -232,6 +247,7 @@ class Driver:
                 signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
             ),
             redact=redactor,
+            inbox=FileInbox(self.home),
         )
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
@@ -262,21 +278,30 @@ class Driver:
         return tool_versions(self.crew.processes, commands, os.environ)
 
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
-        file = StateFile(self.home)
+        return projected(self.home, journal, run, self.listener)
 
-        def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
-            if not isinstance(entry.event, AgentStarted | AgentAnswered):
-                write_state(file, streams)
 
-        streams = Streams(journal, run, (self.listener, project))
-        return streams
+def projected(home: Path, journal: SqliteJournal, run: str, listener: Listener) -> Streams:
+    """The run's streams, with state.json and the report of a batch kept up with them."""
+    file = StateFile(home)
+
+    def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
+        if not isinstance(entry.event, AgentStarted | AgentAnswered):
+            write_state(file, streams)
+        if isinstance(entry.event, CompletionStarted | RunFinished):
+            write_batch_report(home, streams)
+
+    streams = Streams(journal, run, (listener, project))
+    return streams
 
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:
     """Write the account of a finished run and archive its state (COMP-05). May be done again after a crash."""
-    run, passes = streams.run(), known_passes(streams)
     if isinstance(finished, RunStopped):
-        return run_end(run, streams.all_passes(), finished)
+        return run_end(streams.run(), streams.all_passes(), finished)
+    calibrate(home, streams)
+    write_batch_report(home, streams)
+    run, passes = streams.run(), known_passes(streams)
     records = [record for found in passes.values() for record in found]
     state = state_of(run, passes, events=None)
     end = run_end(run, records, finished)
@@ -299,13 +324,6 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) ->
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
         write_atomic(home / f"handoff-{moment}.md", redact(harmless(handover(end))).encode())
     return msgspec.structs.replace(end, ending=msgspec.structs.replace(end.closing, notes=notes(runs)))
-
-
-def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
-    """Every target's passes, and behind them the run's own end, if it has come to that."""
-    found = {target: streams.passes(target) for target in streams.run().start.targets}
-    ending = streams.completion()
-    return found | ({COMPLETION: (ending,)} if ending else {})
 
 
 def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:

@@ -1,5 +1,6 @@
 """Whole runs through `app`, watched: real git, real journal, the scripted agent."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any, TypeVar
 from autopilot import app
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.person import NOBODY, Person
+from autopilot.domain.request import RunEnd, RunRequest, VerdictEnd
+from autopilot.views.narration import Narrator
 from support.project import make_project, toml
 from support.repos import git
 
@@ -37,6 +40,7 @@ class Drive:
     entries: list[tuple[str, Entry]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     meanwhile: Callable[[Entry], None] = lambda _: None
+    person: Person = NOBODY
 
     def run(self, phases: str = "all", **more: Any) -> RunEnd:
         fields: dict[str, Any] = {
@@ -46,10 +50,25 @@ class Drive:
             "sandbox": "none",
             **more,
         }
-        return app.start(RunRequest(**fields), self.hear, self.warnings.append)
+        return app.start(RunRequest(**fields), self.hear, self.warnings.append, self.person)
 
     def resume(self) -> RunEnd:
-        return app.resume(str(self.root), self.hear, self.warnings.append)
+        return app.resume(str(self.root), self.hear, self.warnings.append, person=self.person)
+
+    def verdict(self, phase: str, word: str, *issues: str) -> VerdictEnd:
+        return app.verdict(str(self.root), phase, word, issues, self.warnings.append)
+
+    def state(self) -> dict[str, Any]:
+        """state.json, or what the newest run left in the archive."""
+        kept = self.root / ".autopilot" / "state.json"
+        found = kept if kept.exists() else max((kept.parent / "archive").glob("run-*.json"))
+        held: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
+        return held
+
+    def told(self) -> list[str]:
+        """What a plain view would have shown."""
+        narrator = Narrator()
+        return [line for stream, entry in self.entries for line in narrator.tell(stream, entry)]
 
     def hear(self, stream: str, entry: Entry) -> None:
         self.entries.append((stream, entry))

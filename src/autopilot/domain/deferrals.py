@@ -76,7 +76,9 @@ def resolved(outcome: PhaseOutcome, threshold: float) -> bool:
 
 def _resolution(outcome: PhaseOutcome) -> Noted:
     sure = outcome.autonomous_confidence or 0
-    message = f"Phase {outcome.phase}: autonomous resolution succeeded (confidence: {sure:g}/10). Human deferral avoided."
+    message = (
+        f"Phase {outcome.phase}: autonomous resolution succeeded (confidence: {sure:g}/10). Human deferral avoided."
+    )
     return Noted(event=RESOLVED, phase=outcome.phase, details={"autonomous_confidence": sure, "message": message})
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome
+from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome, PhaseSkipped
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.verdict import Advance, AskHuman
+from autopilot.domain.verdict import Advance, AskHuman, Stop
 from autopilot.journal.projection_steps import steps_of
 from autopilot.journal.timeline import History
 
@@ -50,7 +50,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "sub_phases": [],
         "rubber_stamp_suspect": any(note.event == "rubber_stamp_critical" for note in history.notes),
         "unanchored": outcome.unanchored,
-        "reason": history.skipped.reason if history.skipped else outcome.reason,
+        "reason": _reason(history, outcome),
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
         "issues": list(outcome.issues),
     }
@@ -107,6 +107,18 @@ def _justification(history: History) -> dict[str, Any] | None:
         "auto_tasks_passed": int(passed) if passed.isdecimal() else 0,
         "auto_tasks_total": int(total) if total.isdecimal() else 0,
     }
+
+
+def _reason(history: History, outcome: PhaseOutcome) -> str:
+    """Why it is as it is; where a person has decided, in their words."""
+    last = history.turns[-1][1] if history.turns else None
+    match last:
+        case PhaseFinished(verdict=Advance(because=why) | Stop(because=why)) if history.words and why:
+            return why
+        case PhaseSkipped(reason=why):
+            return why
+        case _:
+            return outcome.reason
 
 
 def _human_verdict(history: History) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.deferrals import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.domain.events import (
     CompletionFinished,
     Entry,
@@ -18,6 +19,7 @@ from autopilot.domain.events import (
     RunStopped,
     Spec,
     StepDigest,
+    VerdictGiven,
 )
 from autopilot.domain.headings import HEADINGS
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -27,6 +29,7 @@ from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
 
 _MOST_ISSUES = 10
+SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 
 
 class Narrator:
@@ -63,12 +66,13 @@ class Narrator:
         match entry.event:
             case RunStarted() as event:
                 self.start = event
+                yield from _batch(event)
                 yield from _status(event, event.spec, event.targets)
             case RunResumed() as event:
                 yield from self._resumed(event)
             case RunStopped(reason=reason):
                 yield f"Run stopped: {clean(reason)}"
-            case RunFinished() if self.failed and self.blocked:
+            case RunFinished() if self.failed and (self.blocked or self._completes):
                 yield "No executable independent phases remain. Halting."
             case Noted() as event:
                 yield _note(event)
@@ -87,8 +91,14 @@ class Narrator:
                 yield self._skipped(event)
             case PhaseLanded() as event:
                 yield from self._landed(event)
+            case VerdictGiven() as event:
+                yield from _verdict(event)
             case _:
                 return
+
+    @property
+    def _completes(self) -> bool:
+        return self.start is not None and self.start.settings.modes.complete
 
     def _pass_of(self, stream: str) -> PassLines:
         phase = stream.partition("/")[2].partition("~")[0]
@@ -99,7 +109,7 @@ class Narrator:
     def _resumed(self, event: RunResumed) -> Iterator[str]:
         if self.start:
             left = tuple(phase for phase in self.start.targets if phase not in self.over)
-            yield from _status(self.start, event.spec, left)
+            yield from _status(self.start, event.spec, left) if left else ("Going on with the run...",)
         else:
             yield f"Autopilot: Run {clean(self.run, 60)} resumed | Spec: {_spec(event.spec)}"
             yield "Continuing where it was left..."
@@ -114,7 +124,9 @@ class Narrator:
         self.failed, self.blocked = None, False
         self.opened, self.opened_at = event, at
         self.told = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
-        if brief.cycle:
+        if brief.cycle and brief.found:
+            yield f"Phase {brief.phase.id}: mending what a person found ({len(brief.found)})."
+        elif brief.cycle:
             score = self.scores.get(brief.phase.id)
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = self.told.limits.remediation_cycles
@@ -177,6 +189,8 @@ class Narrator:
             self.blocked = True
             return f"Phase {event.phase}: blocked by Phase {clean(blocking, 40)} failure, skipping."
         when = f" at {event.original_run_timestamp}" if event.original_run_timestamp else ""
+        if event.original_run:
+            return f"Phase {event.phase}: completed in run {clean(event.original_run, 60)}{when}, skipping."
         return f"Phase {event.phase}: {clean(event.reason).replace('_', ' ')}{when}, skipping."
 
     def _landed(self, event: PhaseLanded) -> Iterator[str]:
@@ -205,6 +219,18 @@ def _status(start: RunStarted, spec: Spec, targets: tuple[str, ...]) -> Iterator
     yield f"Autopilot: Phases {chosen} | Spec: {_spec(spec)} | Model: {model}"
     if targets:
         yield f"Starting phase {targets[0]}..."
+
+
+def _batch(start: RunStarted) -> Iterator[str]:
+    """CMPL-01e."""
+    if start.settings.modes.complete:
+        order = ", ".join(start.targets)
+        yield f"Batch completion: {len(start.targets)} outstanding phases identified. Execution order: {order}."
+
+
+def _verdict(event: VerdictGiven) -> Iterator[str]:
+    yield f"Phase {event.phase}: human verdict recorded: {event.verdict}."
+    yield from (f"  Issue: {clean(issue)}" for issue in event.issues)
 
 
 def _spec(spec: Spec) -> str:
@@ -245,6 +271,8 @@ def _note(event: Noted) -> str:
         return (
             f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
         )
+    if event.event in SPOKEN and event.details.get("message"):
+        return clean(str(event.details["message"]), 300)
     place = f"[Phase {event.phase}] " if event.phase else ""
     told = event.details.get("message") or event.details.get("reason")
     name = clean(event.event, 60).replace("_", " ").capitalize()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
-from autopilot.domain.deferral import REJECTED, no_reason, justification, person_only, specific
+from autopilot.domain.deferral import REJECTED, justification, no_reason, person_only, specific
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry
