@@ -9,7 +9,7 @@ from pathlib import Path
 from autopilot.domain.errors import RunLocked, UsageInvalid
 from autopilot.domain.events import Entry, PhaseLanded, RunFinished, RunStopped
 from autopilot.domain.person import WORDS, HumanWord, Inbox, Said
-from autopilot.domain.protocols import Receipts, Workspace
+from autopilot.domain.protocols import Listener, Receipts, Workspace
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import VerdictEnd
 from autopilot.driving import cache_folder, processes_of, projected, signer_of, wind_up
@@ -28,7 +28,7 @@ from autopilot.workspace.git_workspace import GitWorkspace, Places
 
 WAITS = 11
 # A run looks at what arrived between two steps; one that is just ending frees the lock.
-TRIES, PAUSE_S = 20, 0.1
+TRIES, PAUSE_S = 5, 0.1
 Warn = Callable[[str], None]
 
 
@@ -145,7 +145,11 @@ def take_leftovers(root: Path, warn: Warn) -> None:
             take_all(root, warn)
 
 
-def take_all(root: Path, warn: Warn) -> None:
+def deaf(stream: str, entry: Entry) -> None:
+    """A listener where nobody watches."""
+
+
+def take_all(root: Path, warn: Warn, listener: Listener = deaf) -> None:
     """The lock is held. Every word in the inbox reaches its run, and what it sets free is done."""
     home = root / ".autopilot"
     inbox = FileInbox(home)
@@ -158,14 +162,10 @@ def take_all(root: Path, warn: Warn) -> None:
         for run in dict.fromkeys(said.run for said in inbox.waiting()):
             # state.json belongs to the newest run; an older one has its archive.
             newest = run == runs[-1]
-            streams = projected(home, journal, run, _deaf) if newest else Streams(journal, run, ())
+            streams = projected(home, journal, run, listener) if newest else Streams(journal, run, (listener,))
             kept = Kept(inbox)
             heed(root, streams, kept, warn)
             kept.clear()
-
-
-def _deaf(stream: str, entry: Entry) -> None:
-    """Nobody watches."""
 
 
 def heed(root: Path, streams: Streams, inbox: Inbox, warn: Warn) -> None:

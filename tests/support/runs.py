@@ -1,10 +1,16 @@
 """Whole runs through `app`, watched: real git, real journal, the scripted agent."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+
+import pytest
 
 from autopilot import app
 from autopilot.domain.errors import AutopilotError
@@ -16,6 +22,45 @@ from support.project import make_project, toml
 from support.repos import git
 
 E = TypeVar("E")
+MEMORY = Path("/dev/shm")
+
+
+@contextmanager
+def playground() -> Iterator[Path]:
+    """
+    A folder for a project and its clones, in memory where the system has such a place.
+
+    These tests are about order, not about the disk, and a run waits for the disk after every step.
+    """
+    usable = MEMORY.is_dir() and os.access(MEMORY, os.W_OK)
+    folder = Path(tempfile.mkdtemp(prefix="autopilot-flow-", dir=MEMORY if usable else None))
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AUTOPILOT_CACHE", str(folder / "cache"))
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A project brought to a certain point once, and brought back to it for every test."""
+
+    place: Path
+    kept: Path
+    entries: tuple[tuple[str, Entry], ...]
+
+    @staticmethod
+    def of(place: Path, kept: Path, project: "Drive") -> "Stage":
+        shutil.copytree(place, kept / "copy", symlinks=True)
+        return Stage(place, kept / "copy", tuple(project.entries))
+
+    def again(self) -> "Drive":
+        """At the very same path, which the project's own git and journal know."""
+        for child in self.place.iterdir():
+            shutil.rmtree(child) if child.is_dir() else child.unlink()
+        shutil.copytree(self.kept, self.place, symlinks=True, dirs_exist_ok=True)
+        return Drive(self.place / "project", entries=list(self.entries))
 
 
 def roadmap_of(*phases: str) -> str:

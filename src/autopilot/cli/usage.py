@@ -5,16 +5,16 @@ VERBS = (
     "resume",
     "stop",
     "status",
-    "verdict",
     "rebuild",
     "demo",
     "explain",
     "doctor",
     "progress",
-    "trends",
     "phases",
     "init",
     "receipt",
+    "verdict",
+    "trends",
 )
 
 HELP = """\

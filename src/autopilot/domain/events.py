@@ -186,6 +186,14 @@ class VerdictGiven(Tagged, frozen=True, kw_only=True):
     verdict: HumanWord
     issues: tuple[str, ...] = ()
 
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What the next try of a refused phase goes by."""
+        unsaid = (
+            "A person did not accept the phase and did not say why: find what falls short of its goal, and mend it."
+        )
+        return () if self.verdict == "pass" else self.issues or (unsaid,)
+
 
 class LandingStarted(Tagged, frozen=True, kw_only=True):
     """Written before the user's repository is touched, so that a cut-off landing is finished and not guessed at."""

@@ -25,7 +25,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
     start, phase = run.start, spawn.phase
     folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
     handed, word = carried_on(spawn, passes), refusal(run, phase.id)
-    issues = word.issues if word else ()
+    issues = word.complaints if word else ()
     if handed is not None:
         plan = handed.plan
     else:

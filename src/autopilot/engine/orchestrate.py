@@ -134,15 +134,15 @@ def _begin(run: RunRecord, phase: Phase) -> RunMove:
 
 
 def _mending(run: RunRecord, phase: Phase) -> Spawn | None:
-    """A pass that mends what a person found, where there is something to go by and the work is at hand."""
-    word = refusal(run, phase.id)
-    base = to_mend(run, phase.id, line(run)) if word and word.issues else None
+    """A pass that mends what a person found, where the work they looked at is at hand; else it is all done again."""
+    base = to_mend(run, phase.id, line(run)) if refusal(run, phase.id) else None
     return Spawn(phase, run.passes(phase.id)[-1].cycle + 1, base) if base else None
 
 
 def _failed(run: RunRecord, phase: str) -> bool:
-    passes = run.standing(phase)
-    return bool(run.skipped(phase)) or bool(passes and isinstance(passes[-1].verdict, Stop))
+    passes, skipped = run.standing(phase), run.skipped(phase)
+    blocked = skipped is not None and skipped.reason != ALREADY
+    return blocked or bool(passes and isinstance(passes[-1].verdict, Stop))
 
 
 def _next_blocked(run: RunRecord, failed: str) -> str | None:

@@ -266,7 +266,7 @@ def test_a_phase_waiting_for_a_person_says_for_what() -> None:
     plan_phase(tape)
     rated = Rated(opinion=RateOpinion(alignment_score=9.5, scorecard=()), score=9.5)
     tape.step("rate", rated, AskHuman(question="does it look right?"))
-    asked = outcome(status="needs_human_verification", tasks_completed="2/2")
+    asked = outcome(status="needs_human_verification", tasks_completed="2/2", reason="does it look right?")
     tape.end(asked, AskHuman(question="does it look right?"))
     tape.tell(VerdictGiven(id="a", phase="1", verdict="pass"))
     state = state_of(tape.run, tape.passes)
