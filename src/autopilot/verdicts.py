@@ -13,9 +13,8 @@ from autopilot.domain.protocols import Listener, Receipts, Workspace
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import VerdictEnd
 from autopilot.driving import cache_folder, processes_of, projected, signer_of, wind_up
-from autopilot.engine.footing import accepted, stands_on_refused
+from autopilot.engine.footing import accepted
 from autopilot.engine.hearing import waiting_phases
-from autopilot.engine.orchestrate import best
 from autopilot.engine.settling import settle_run
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
@@ -192,8 +191,7 @@ def told(home: Path, said: Said, *, taken: bool) -> VerdictEnd:
     events = [entry.event for entry in run.entries]
     own = next((n for n, event in enumerate(events) if getattr(event, "id", None) == said.id), len(events))
     landings = [event for event in events[own:] if isinstance(event, PhaseLanded)]
-    targets = run.start.targets
-    behind = (t for t in targets if accepted(run, t) and stands_on_refused(run, best(run, t).commit))
+    behind = (t for t in run.start.targets if accepted(run, t) and not run.landed(t))
     open_still = run is runs[0] and (not isinstance(run.end, RunFinished) or run.end.status == "failed")
     return VerdictEnd(
         run=said.run,
@@ -201,7 +199,7 @@ def told(home: Path, said: Said, *, taken: bool) -> VerdictEnd:
         verdict=said.verdict,
         taken=taken,
         landed=tuple(landing.phase for landing in landings if landing.landed),
-        behind=tuple(behind),
+        behind=() if said.verdict == "pass" else tuple(behind),
         notes=tuple(f"phase {landing.phase}: {landing.note}" for landing in landings if not landing.landed),
         do="autopilot resume" if taken and open_still else "",
     )

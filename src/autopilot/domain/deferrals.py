@@ -35,8 +35,10 @@ class Counts(Value, frozen=True, kw_only=True):
 
 
 def settled_ends(run: RunRecord) -> tuple[PhaseFinished, ...]:
-    """The ends that brought a phase back to the run; a pass that is remediated is none."""
-    return tuple(end for end in run.of(PhaseFinished) if not isinstance(end.verdict, Retry))
+    """The ends that brought a phase back to the run; a pass that is remediated is none, nor is a part of a phase."""
+    targets = set(run.start.targets)
+    ends = (end for end in run.of(PhaseFinished) if end.outcome.phase in targets)
+    return tuple(end for end in ends if not isinstance(end.verdict, Retry) and end.outcome.status != "split_request")
 
 
 def counts(ends: Sequence[PhaseFinished]) -> Counts:

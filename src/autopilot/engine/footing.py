@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autopilot.domain.events import PhaseFinished, PhaseLanded, PhaseStarted, VerdictGiven
+from autopilot.domain.events import PhaseFinished, PhaseLanded, PhaseMerged, PhaseStarted, VerdictGiven
 from autopilot.domain.record import RunRecord, judged
 from autopilot.domain.verdict import Advance, AskHuman, Stop
 
@@ -20,6 +20,10 @@ def accepted(run: RunRecord, phase: str) -> bool:
     """Whether the phase counts as done, by the gates or by a person."""
     standing = run.standing(phase)
     return bool(standing) and isinstance(standing[-1].verdict, Advance)
+
+
+def has_waited(run: RunRecord, phase: str) -> bool:
+    return any(isinstance(end.verdict, AskHuman) for end in run.passes(phase))
 
 
 def ended(run: RunRecord) -> Iterator[Pass]:
@@ -63,14 +67,23 @@ def stands_on_refused(run: RunRecord, commit: str) -> bool:
 
 
 def built_upon(run: RunRecord, commit: str) -> bool:
-    """Whether an accepted pass began from the very commit: papers put on top of it would part the two."""
-    return any(p.base == commit and accepted(run, p.end.outcome.phase) for p in ended(run))
+    """Whether accepted work began from the very commit or was merged onto it: papers on top would part the two."""
+    begun = (p.end.outcome.phase for p in ended(run) if p.base == commit)
+    merged = (m.phase for m in run.of(PhaseMerged) if m.onto == commit)
+    return any(accepted(run, phase) for phase in (*begun, *merged))
+
+
+def in_line(run: RunRecord, phase: str, best: str) -> str:
+    """The commit by which the phase's work is part of the line: its own, or the one it was merged by."""
+    merged = run.merged(phase)
+    return merged.commit if merged else best
 
 
 def to_mend(run: RunRecord, phase: str, line: str) -> str | None:
     """Where a refused pass can be mended: the line, if the pass is in it; itself, if it stands on it; else nowhere."""
     own = run.passes(phase)[-1]
-    if any(found.end is own for found in below(run, line)):
+    merged = any(merge.phase == phase for merge in run.of(PhaseMerged))
+    if merged or any(found.end is own for found in below(run, line)):
         return line
     beneath = tuple(below(run, own.outcome.commit))
     return own.outcome.commit if beneath and beneath[-1].base == line else None

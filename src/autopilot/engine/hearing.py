@@ -37,23 +37,22 @@ def waiting_phases(run: RunRecord) -> tuple[Waiting, ...]:
 def attend(inbox: Inbox, streams: Streams) -> None:
     """Between two moves of a run: what a person said, and what the phases so far ask to be noted about deferrals."""
     take_in(inbox, streams)
-    for note in due_notes(streams.run()):
-        streams.append_run(note)
+    with streams.turn:
+        for note in due_notes(streams.run()):
+            streams.append_run(note)
 
 
-def take_in(inbox: Inbox, streams: Streams) -> int:
+def take_in(inbox: Inbox, streams: Streams) -> None:
     """Write down what arrived for this run, then remove it: cut off between the two, it is removed the next time."""
-    taken = 0
     for said in inbox.waiting():
-        run = streams.run()
-        if said.run != run.start.run:
-            continue
-        event = entry_for(said, run)
-        if event is not None:
-            streams.append_run(event)
-            taken += isinstance(event, VerdictGiven)
+        with streams.turn:
+            run = streams.run()
+            if said.run != run.start.run:
+                continue
+            event = entry_for(said, run)
+            if event is not None:
+                streams.append_run(event)
         inbox.remove(said)
-    return taken
 
 
 def entry_for(said: Said, run: RunRecord) -> VerdictGiven | Noted | None:

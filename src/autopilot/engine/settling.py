@@ -4,10 +4,13 @@ from typing import Protocol
 
 from autopilot.domain.events import RunFinished
 from autopilot.domain.person import Inbox
+from autopilot.domain.record import RunRecord
 from autopilot.engine.hands import LandingHands
 from autopilot.engine.hearing import attend
 from autopilot.engine.loop import land, noted
-from autopilot.engine.orchestrate import End, Land, Skip, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.parallel import is_shared
+from autopilot.engine.several import Merge, next_moves
 from autopilot.engine.streams import Streams
 
 
@@ -23,7 +26,7 @@ def settle_run(hands: Settler, streams: Streams) -> RunFinished | None:
     while True:
         attend(hands.inbox, streams)
         run = streams.run()
-        match next_phase(run):
+        match next_move(run):
             case Land() as landing:
                 streams.append_run(land(landing, run, hands, streams))
             case Skip() | End() as told:
@@ -33,3 +36,8 @@ def settle_run(hands: Settler, streams: Streams) -> RunFinished | None:
                     return event
             case _:
                 return None
+
+
+def next_move(run: RunRecord) -> Continue | Merge | Spawn | Skip | Land | Complete | End:
+    """The one that can be done at once, where several phases may be at work."""
+    return next_moves(run, {})[-1] if is_shared(run) else next_phase(run)
