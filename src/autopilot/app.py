@@ -23,6 +23,7 @@ from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
+from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
 from autopilot.journal.breaker import heed_cooldown
@@ -215,6 +216,10 @@ def resume(
     if not ledger.resumable:
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
+        waits = [waiting.phase for waiting in waiting_phases(ledger.newest)]
+        if waits:
+            reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
+            return RunEnd(run=begun.run, exit=11, reason=reason)
         return RunEnd(run=begun.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())

@@ -37,4 +37,4 @@ def lines(end: VerdictEnd) -> Iterator[str]:
     if end.behind:
         yield f"Built upon it, and landed when it is mended: phase {' '.join(end.behind)}"
     if end.do:
-        yield f"{'To mend it' if end.verdict != 'pass' else 'To go on'}: {end.do}"
+        yield f"{'To go on' if end.verdict == 'pass' else 'To mend it'}: {end.do}"
