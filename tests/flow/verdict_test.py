@@ -11,6 +11,7 @@ import pytest
 
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded, PhaseStarted, RunFinished, VerdictGiven
+from autopilot.domain.modes import Modes
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.sqlite import SqliteJournal
 from support.deferring import Told, script
@@ -171,6 +172,21 @@ def test_a_verdict_on_an_older_run_reaches_it(place: Path) -> None:
 
     assert (end.taken, end.landed) == (True, ())
     assert "git merge" in end.notes[0]
+
+
+def test_with_several_phases_at_a_time_a_verdict_does_the_same(place: Path) -> None:
+    """AMB-40: the line goes on over a phase that waits; what is refused holds it up until it is mended."""
+    project = driven(place, script("2"), "1", "2", "3>2")
+    (project.root / ".planning/config.json").write_text(PLAIN, encoding="utf-8")
+    assert project.run(modes=Modes(jobs=2)).exit == 11
+    assert landed(project) == ["letter1.txt"]
+
+    assert project.verdict("2", "issues", "no greeting").behind == ("3",)
+    project.rewrite([*script(), work_answer("2", "2-R1", "letter2.txt", "done, dear\n")])
+
+    assert project.resume().exit == 0
+    assert landed(project) == ["letter1.txt", "letter2.txt", "letter3.txt"]
+    assert project.reads("letter2.txt") == "done, dear\n"
 
 
 @pytest.mark.parametrize(

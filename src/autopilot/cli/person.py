@@ -1,5 +1,8 @@
 """The person at the terminal, asked when a run pauses or ends; nobody where there is no terminal."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from autopilot.cli import console, terminal
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.person import NOBODY, WORDS, HumanWord, Person, Waiting
@@ -10,13 +13,16 @@ _STOP = frozenset({"s", "stop", "n", "no", "q", "quit"})
 _LATER = frozenset({"", "later", "l"})
 
 
+@dataclass(frozen=True, slots=True)
 class TerminalPerson:
-    """Implements `Person`. A question that cannot be read is put again; one whose input ends is left open."""
+    """Implements `Person`. An answer that cannot be read is asked for again; where the input ends it is left open."""
+
+    ask: Callable[[str], str] = terminal.ask
 
     def goes_on(self, reason: str) -> bool:
         console.warn(f"\nPaused: {clean(reason, 300)}")
         while True:
-            word = _ask("Continue or stop? [continue] ")
+            word = self._asked("Continue or stop? [continue] ")
             if word is None or word.lower() in _STOP:
                 return False
             if word.lower() in _GO_ON:
@@ -26,14 +32,26 @@ class TerminalPerson:
         for line in shown(waiting):
             console.warn(line)
         while True:
-            word = _ask(f"Phase {waiting.phase}: pass, fail, issues or later? [later] ")
+            word = self._asked(f"Phase {waiting.phase}: pass, fail, issues or later? [later] ")
             if word is None or word.lower() in _LATER:
                 return None
             if (known := WORDS.get(word.lower())) is None:
                 continue
-            issues = () if known == "pass" else _issues()
+            issues = () if known == "pass" else self._issues()
             if issues or known != "issues_found":
                 return known, issues
+
+    def _issues(self) -> tuple[str, ...]:
+        found: list[str] = []
+        while word := self._asked("What is wrong? (an empty line ends) "):
+            found.append(word)
+        return tuple(found)
+
+    def _asked(self, question: str) -> str | None:
+        try:
+            return self.ask(question)
+        except UsageInvalid:
+            return None
 
 
 def at_terminal() -> Person:
@@ -49,17 +67,3 @@ def shown(waiting: Waiting) -> tuple[str, ...]:
     )
     lines = (f"  {name}: {clean(text, 300)}" for name, text in told if text)
     return ("", f"Phase {waiting.phase} ({clean(waiting.name, 60)}): {clean(waiting.question, 300)}", *lines)
-
-
-def _issues() -> tuple[str, ...]:
-    found: list[str] = []
-    while word := _ask("What is wrong? (an empty line ends) "):
-        found.append(word)
-    return tuple(found)
-
-
-def _ask(question: str) -> str | None:
-    try:
-        return terminal.ask(question)
-    except UsageInvalid:
-        return None

@@ -1,11 +1,12 @@
 """What a person at the terminal is asked, and what their answers mean."""
 
-import io
+import subprocess
 import sys
 
 import pytest
 
-from autopilot.cli.person import TerminalPerson, at_terminal, shown
+from autopilot.cli.person import TerminalPerson, shown
+from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.person import NOBODY, Waiting
 
 WAITING = Waiting(
@@ -13,8 +14,17 @@ WAITING = Waiting(
 )
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+def typing(*lines: str) -> TerminalPerson:
+    """Somebody who types these lines, and then is gone."""
+    left = iter(lines)
+
+    def ask(question: str) -> str:
+        line = next(left, None)
+        if line is None:
+            raise UsageInvalid("The question was not answered.", why="The input ended.", do=question)
+        return line
+
+    return TerminalPerson(ask)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +32,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     [(("",), True), (("continue",), True), (("stop",), False), (("what?", "yes"), True), ((), False)],
     ids=["just Enter", "continue", "stop", "asked again", "the input ends"],
 )
-def test_flag_12_a_pause_asks_whether_to_go_on(
-    monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...], goes_on: bool
-) -> None:
-    typed(monkeypatch, *lines)
-
-    assert TerminalPerson().goes_on("checkpoint") is goes_on
+def test_flag_12_a_pause_asks_whether_to_go_on(lines: tuple[str, ...], goes_on: bool) -> None:
+    assert typing(*lines).goes_on("checkpoint") is goes_on
 
 
 @pytest.mark.parametrize(
@@ -42,10 +48,8 @@ def test_flag_12_a_pause_asks_whether_to_go_on(
     ],
     ids=["pass", "fail", "issues", "issues without one", "later", "the input ends"],
 )
-def test_stat_05a_a_verdict_is_asked(monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...], said: object) -> None:
-    typed(monkeypatch, *lines)
-
-    assert TerminalPerson().verdict(WAITING) == said
+def test_stat_05a_a_verdict_is_asked(lines: tuple[str, ...], said: object) -> None:
+    assert typing(*lines).verdict(WAITING) == said
 
 
 def test_stat_05a_the_justification_is_shown() -> None:
@@ -56,8 +60,8 @@ def test_stat_05a_the_justification_is_shown() -> None:
     assert "Not settled: it can be paid" in told
 
 
-def test_inv_16_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "pass")
+def test_inv_16_without_a_terminal_nobody_is_asked() -> None:
+    code = "from autopilot.cli.person import at_terminal, NOBODY; raise SystemExit(at_terminal() is not NOBODY)"
 
-    assert at_terminal() is NOBODY
+    assert subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, check=False).returncode == 0
     assert (NOBODY.goes_on("checkpoint"), NOBODY.verdict(WAITING)) == (False, None)
