@@ -18,6 +18,7 @@ from autopilot.domain.forecast import Forecast
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
+from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
@@ -216,11 +217,7 @@ def resume(
     if not ledger.resumable:
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
-        waits = [waiting.phase for waiting in waiting_phases(ledger.newest)]
-        if waits:
-            reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
-            return RunEnd(run=begun.run, exit=11, reason=reason)
-        return RunEnd(run=begun.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+        return over(ledger.newest)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
     project = read_project(root)
@@ -237,6 +234,15 @@ def resume(
     with RunLock(home, begun.run):
         driver = Driver(home=home, crew=crew, listener=listener, warn=warn, person=person)
         return driver.go_on(begun.run, project, changes.caps)
+
+
+def over(run: RunRecord) -> RunEnd:
+    """There is nothing to resume: it is finished, or only a person can go on."""
+    waits = [waiting.phase for waiting in waiting_phases(run)]
+    if not waits:
+        return RunEnd(run=run.start.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+    reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
+    return RunEnd(run=run.start.run, exit=11, reason=reason)
 
 
 def verdict(folder: str, phase: str, word: str, issues: tuple[str, ...], warn: Warn) -> VerdictEnd:
