@@ -14,9 +14,11 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", "redoing", *EVERYTHING},
+    "app":       {"attesting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
-    "driving":   {"provision", *EVERYTHING},
+    "verdicts":  {"driving", *EVERYTHING},
+    "driving":   {"accounts", "provision", *EVERYTHING},
+    "accounts":  {*EVERYTHING},
     "redoing":   EVERYTHING,
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import mode_options, phase_options, receipt_options
+from autopilot.cli import mode_options, phase_options, receipt_options, verdict_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -65,7 +65,8 @@ def parser_of(verb: str) -> Parser:
     if verb in {"run", "resume"}:
         _describe_caps(parser)
         parser.add_argument("--plain", action="store_true")
-    if verb in {"run", "resume", "status", "explain", "doctor", "progress"}:
+        parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
+    if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends"}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:
         parser.add_argument("--now", action="store_true")
@@ -74,6 +75,7 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    verdict_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

@@ -9,7 +9,9 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console, mode_options
+from autopilot.cli.person import at_terminal
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
 from autopilot.domain.run_caps import RunCaps
@@ -23,9 +25,16 @@ Demo = Callable[[str | None, Listener, Warn], tuple[RunEnd, str]]
 class App(Protocol):
     """What the command line needs of the program; `autopilot.app` is one."""
 
-    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd: ...
+    def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
 
-    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd: ...
+    def resume(
+        self,
+        folder: str,
+        listener: Listener,
+        warn: Warn,
+        changes: Resumption | None = None,
+        person: Person = NOBODY,
+    ) -> RunEnd: ...
 
     def stop(self, folder: str, *, now: bool) -> str: ...
 
@@ -37,10 +46,11 @@ def perform(options: argparse.Namespace, app: App) -> int:
     match options.verb:
         case "run":
             request = request_of(options, folder=here())
-            return _drive(lambda view: app.start(request, view, warn), as_json=options.json)
+            return _drive(lambda view: app.start(request, view, warn, at_terminal()), as_json=options.json)
         case "resume":
-            folder, changes = here(), Resumption(caps=caps_of(options), now=options.now)
-            return _drive(lambda view: app.resume(folder, view, warn, changes), as_json=options.json)
+            folder = here()
+            changes = Resumption(caps=caps_of(options), now=options.now, keep_awake=options.keep_awake)
+            return _drive(lambda view: app.resume(folder, view, warn, changes, at_terminal()), as_json=options.json)
         case "stop":
             console.say(app.stop(here(), now=options.now))
         case "rebuild":
@@ -66,6 +76,7 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         caps=caps_of(options),
         modes=mode_options.chosen(options),
         answers=options.answers,
+        keep_awake=options.keep_awake,
     )
 
 

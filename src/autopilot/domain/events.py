@@ -12,6 +12,7 @@ from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
+from autopilot.domain.person import HumanWord
 from autopilot.domain.phase import Phase, Plan, task_types
 from autopilot.domain.redo import Before, Deficiency, Mode
 from autopilot.domain.results import StepResult
@@ -35,9 +36,10 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
-    `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
-    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
+    pass held out, `found` what a person found wrong with the pass before. `slot` numbers the clone it works in,
+    `parent` is the phase this one is a part of (SPLT-03). `rejected` counts the answers that were not accepted in the
+    passes this one mends; `enhanced` asks for a harder look, since scores before it were too much alike.
+    `completed_dirs` are the folders of finished phases.
 
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
@@ -59,6 +61,7 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     slot: int = 0
     parent: str = ""
     rejected: int = 0
@@ -90,7 +93,11 @@ class StepDigest(Value, frozen=True, kw_only=True):
 
 
 class PhaseOutcome(Value, frozen=True, kw_only=True):
-    """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
+    """
+    RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts.
+
+    `autonomous_confidence` is the verifier's, `human_tasks` how many tasks of the plan ask a person to verify.
+    """
 
     phase: str
     status: Literal["completed", "failed", "needs_human_verification", "split_request"]
@@ -117,6 +124,8 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
     evidence: PassEvidence = PassEvidence()
+    autonomous_confidence: float | None = None
+    human_tasks: int = 0
 
     @property
     def checkpoint_sha(self) -> str:
@@ -127,12 +136,21 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
         return self.rollback
 
 
+class DoneBefore(Value, frozen=True, kw_only=True):
+    """A phase that need not run: completed in `run` at `at`, or, where both are empty, marked so in the roadmap."""
+
+    phase: str
+    run: str = ""
+    at: str = ""
+
+
 # The run's stream
 
 
 class RunStarted(Tagged, frozen=True, kw_only=True):
     """
-    `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
+    `folders` and `requirements` are by phase id; `completed` are the phases done before this run, `passed_over` those
+    of them that were asked for and are left out.
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
     versions of what the run's facts depend on.
@@ -156,6 +174,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     tools: dict[str, str] = {}
     before: dict[str, Before] = {}
     remarks: tuple[str, ...] = ()
+    passed_over: tuple[DoneBefore, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -193,6 +212,24 @@ class PhaseSkipped(Tagged, frozen=True, kw_only=True):
     reason: str
     blocking_phase: str | None = None
     original_run_timestamp: str | None = None
+    original_run: str | None = None
+
+
+class VerdictGiven(Tagged, frozen=True, kw_only=True):
+    """A person said what becomes of a phase that waited for them. `id` names their word, so that it counts once."""
+
+    id: str
+    phase: str
+    verdict: HumanWord
+    issues: tuple[str, ...] = ()
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What the next try of a refused phase goes by."""
+        unsaid = (
+            "A person did not accept the phase and did not say why: find what falls short of its goal, and mend it."
+        )
+        return () if self.verdict == "pass" else self.issues or (unsaid,)
 
 
 class LandingStarted(Tagged, frozen=True, kw_only=True):
@@ -263,12 +300,17 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
 
 
 class RunStopped(Tagged, frozen=True, kw_only=True):
-    """Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on."""
+    """
+    Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on.
+
+    `checkpoint` is how many phases had ended at a pause that was asked for.
+    """
 
     exit_code: int
     reason: str
     brake: str = ""
     do: str = ""
+    checkpoint: int = 0
 
 
 class RunFinished(Tagged, frozen=True, kw_only=True):
@@ -349,6 +391,7 @@ RunEvent = (
     | PhaseStarted
     | PhaseFinished
     | PhaseSkipped
+    | VerdictGiven
     | LandingStarted
     | PhaseLanded
     | PhaseMerged
@@ -360,26 +403,7 @@ RunEvent = (
     | Noted
 )
 PhaseEvent = StepStarted | AgentStarted | AgentAnswered | StepFinished
-Event = (
-    RunStarted
-    | RunResumed
-    | PhaseStarted
-    | PhaseFinished
-    | PhaseSkipped
-    | LandingStarted
-    | PhaseLanded
-    | PhaseMerged
-    | MergeRefused
-    | CompletionStarted
-    | CompletionFinished
-    | RunStopped
-    | RunFinished
-    | Noted
-    | StepStarted
-    | AgentStarted
-    | AgentAnswered
-    | StepFinished
-)
+Event = RunEvent | PhaseEvent
 
 
 class Entry(Value, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
 from autopilot.domain.verdict import Advance
 from autopilot.engine.asking import attempt_key
+from autopilot.engine.footing import refusal
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
 from autopilot.engine.redo import told_what_to_mend
@@ -28,7 +29,8 @@ FRONT_MATTER = 5
 def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
     """`passes` are the phase's earlier passes in this run."""
     start, phase = run.start, spawn.phase
-    handed = carried_on(spawn, passes)
+    handed, word = carried_on(spawn, passes), refusal(run, phase.id)
+    issues = word.complaints if word else ()
     found = handed.plan if handed else plan_for(spawn, run, passes, hands)
     brief = Brief(
         phase=phase,
@@ -38,7 +40,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=() if spawn.cycle else refusals(phase.id, run),
+        feedback=issues or (() if spawn.cycle else refusals(phase.id, run)),
         plan=found,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
@@ -47,6 +49,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        found=issues,
         mode=spawn.mode,
         turn=spawn.turn,
         slot=spawn.slot,

@@ -14,10 +14,9 @@ from autopilot.domain.verdict import Advance
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    same = chosen == set(newest.start.targets) and again_flags(request.modes) == again_flags(
-        newest.start.settings.modes
-    )
-    if not request.wish or same:
+    modes, then = request.modes, newest.start.settings.modes
+    alike = again_flags(modes) == again_flags(then) and modes.complete == then.complete
+    if not request.wish or (chosen == set(newest.start.targets) and alike):
         return True
     if newest.end is None:
         warn(

@@ -68,6 +68,8 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         human_verify_justification=justification(record) if waits else None,
         deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
         split_details=split_request(record),
+        autonomous_confidence=verified.opinion.autonomous_confidence if verified and verified.opinion else None,
+        human_tasks=sum(task.type == "checkpoint:human-verify" for task in (record.plan.tasks if record.plan else ())),
     )
 
 

@@ -12,6 +12,7 @@ from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.engine.brakes import Tripped
 from autopilot.engine.decide import Finish
 from autopilot.engine.hands import Hands
+from autopilot.engine.hearing import attend
 from autopilot.engine.loop import act, close_pass, next_event, run_phase
 from autopilot.engine.merging import merge, merged_as_it_is
 from autopilot.engine.orchestrate import Complete, Continue, End
@@ -24,6 +25,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
     """Drive the run to its end, or to the brake that stops it, from wherever its journal left off."""
     with Team(hands, streams) as team:
         while True:
+            attend(hands.inbox, streams)
             try:
                 event = team.next_event() if is_shared(streams.run()) else next_event(hands, streams)
             except Tripped as stop:

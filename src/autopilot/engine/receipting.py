@@ -7,7 +7,7 @@ from autopilot.domain.counting import kept
 from autopilot.domain.events import PhaseFinished, PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Verdict
-from autopilot.engine.hands import Hands
+from autopilot.engine.hands import LandingHands
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFini
 
 
 def receipt_files(
-    run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands, last: PhaseFinished | None = None
+    run: RunRecord, passes: tuple[PhaseRecord, ...], hands: LandingHands, last: PhaseFinished | None = None
 ) -> dict[str, str]:
     """By path; none while no pass of the phase has ended."""
     stands = standing_of(run, passes, last)

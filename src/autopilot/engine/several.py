@@ -8,6 +8,8 @@ from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.engine.checkpoint import pause
+from autopilot.engine.footing import accepted, has_waited
 from autopilot.engine.orchestrate import (
     Complete,
     Continue,
@@ -15,12 +17,13 @@ from autopilot.engine.orchestrate import (
     Land,
     Skip,
     Spawn,
-    begun,
     dependents,
     end_of,
     failed,
+    first_pass,
     line,
     mended,
+    next_passed_over,
     phase_of,
 )
 
@@ -60,19 +63,20 @@ def next_moves(run: RunRecord, named: Named) -> Moves:
 
 
 def next_landing(run: RunRecord) -> Land | None:
-    """In the order of the merges, up to the first phase that waits for a person."""
+    """In the order of the merges, up to the first phase that waits for a person, or that a person has refused."""
     for merged in run.of(PhaseMerged):
-        passes = run.standing(merged.phase)
-        if not passes or merged.phase not in run.start.targets:
+        if merged.phase not in run.start.targets:
             continue
-        if isinstance(passes[-1].verdict, AskHuman):
+        if not accepted(run, merged.phase) and has_waited(run, merged.phase):
             return None
-        if not run.landed(merged.phase):
+        if merged is run.merged(merged.phase) and run.standing(merged.phase) and not run.landed(merged.phase):
             return Land(merged.phase, merged.commit)
     return None
 
 
 def next_skip(run: RunRecord) -> Skip | None:
+    if (over := next_passed_over(run)) is not None:
+        return over
     for target in _untouched(run):
         blocking = next((d for d in phase_of(run, target).depends_on if failed(run, d)), None)
         if blocking is not None:
@@ -86,15 +90,15 @@ def next_spawn(run: RunRecord) -> Spawn | None:
 
     A phase that was sent back comes before all others, for they wait for it; then the one most phases depend on.
     """
-    if len(run.open_passes) >= run.start.settings.modes.jobs:
-        return None
+    if len(run.open_passes) >= run.start.settings.modes.jobs or (run.open_passes and pause(run)):
+        return None  # A pause waits for what is at work.
     at_work = {brief.phase.id for brief in run.open_passes}
     ready = [t for t in run.start.targets if t not in at_work and not run.skipped(t) and _is_ready(run, t)]
     if not ready:
         return None
     target = min(ready, key=lambda t: (t != holder(run), -_chain(run, t)))
     slot = free_slot(run)
-    return mended(run, target, slot) if run.standing(target) else begun(run, phase_of(run, target), slot)
+    return mended(run, target, slot) if run.standing(target) else first_pass(run, phase_of(run, target), slot)
 
 
 def free_slot(run: RunRecord) -> int:

@@ -10,6 +10,7 @@ from autopilot.cli.arguments import parse
 from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
 
@@ -33,11 +34,18 @@ class PlayedApp:
             raise self.end
         return self.end
 
-    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+    def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
         self.asked.append(request)
         return self._play(listener, warn)
 
-    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
+    def resume(
+        self,
+        folder: str,
+        listener: Listener,
+        warn: Warn,
+        changes: Resumption | None = None,
+        person: Person = NOBODY,
+    ) -> RunEnd:
         self.asked.append((folder, changes))
         return self._play(listener, warn)
 

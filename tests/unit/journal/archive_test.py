@@ -47,7 +47,7 @@ def test_amb_06_the_newest_archived_word_on_a_phase_counts(tmp_path: Path) -> No
     ledger = ledger_of_archive(StateFile(tmp_path).archived())
 
     assert ledger.completed(ROADMAP) == {"2"}
-    assert ledger.standings["2"] == Standing(status="completed", score=9.1)
+    assert ledger.standings["2"] == Standing(status="completed", score=9.1, archived="run-2026-01-01-000000")
     assert not ledger.resumable
 
 
