@@ -14,8 +14,9 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", *EVERYTHING},
+    "app":       {"attesting", "consulting", "driving", "provision", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
+    "consulting": {"driving", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

@@ -11,9 +11,13 @@ from platformdirs import user_config_path
 from autopilot import attesting
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
+from autopilot.consulting.before_run import answering, before_run, contexts, low_confidence, only
+from autopilot.consulting.sitting import Around
+from autopilot.domain.asking_people import Nobody, Person
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
+from autopilot.domain.modes import asks
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
@@ -31,8 +35,8 @@ from autopilot.journal.ledger import new_name
 from autopilot.journal.lock import RunLock, alive, end, owner
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import consulted, prices, selection
 from autopilot.planning import forecast as forecasts
-from autopilot.planning import prices, selection
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
@@ -56,42 +60,75 @@ READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
-def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+def start(request: RunRequest, listener: Listener, warn: Warn, person: Person | None = None) -> RunEnd:
     """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
-    choices, said = user_choices(), request.sandbox
-    request = asked(request, choices, os.environ)
-    root = find_root(Path(request.folder))
-    home = root / ".autopilot"
-    project = read_project(root)
-    StateFile(home).read()
-    ledger = past(home)
-    done = ledger.completed(project.roadmap)
+    said = request.sandbox
+    around = surroundings(consulted.aimed(request), warn, person)
+    request, project, done = around.request, around.project, around.done
     chosen = selection.wanted(request, project.roadmap, done)
+    if consulted.only_maps(request):
+        return only(around, chosen)
+    ledger = around.ledger
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
         agent = None if request.agent == "auto" else request.agent
         return resume(request.folder, listener, warn, Resumption(agent=agent, sandbox=said, caps=request.caps))
     if not chosen:
         return RunEnd(run="", exit=0, reason=nothing_to_do(request, project, done))
+    heard = before_run(around, chosen)
+    if heard.end is not None:
+        return heard.end
+    known = contexts(around, chosen)
     begun = opening(request, project, chosen, done)
     first = msgspec.structs.replace(
         begun,
-        settings=applied(begun.settings, choices),
+        settings=applied(begun.settings, around.choices),
         run=new_name(ledger.runs),
-        root=str(root),
+        root=str(around.root),
         proposals=ledger.proposals,
+        consulted=heard.consulted,
+        contexts=known,
     )
-    for note in project.notes[:MOST_NOTES]:
+    for note in (*project.notes[:MOST_NOTES], *low_confidence(around, chosen, known)):
         warn(note)
     crew = hire(first, Path(request.folder))
-    check_repository(root, crew.processes)
-    with RunLock(home, first.run):
-        return Driver(home=home, crew=crew, listener=listener, warn=warn).begin(first)
+    check_repository(around.root, crew.processes)
+    with RunLock(around.home, first.run):
+        return Driver(home=around.home, crew=crew, listener=listener, warn=warn).begin(first)
+
+
+def consult(request: RunRequest, warn: Warn, person: Person | None = None) -> RunEnd:
+    """Ask what the request's flags ask for, and run nothing."""
+    around = surroundings(request, warn, person)
+    return only(around, selection.wanted(around.request, around.project.roadmap, around.done))
+
+
+def surroundings(request: RunRequest, warn: Warn, person: Person | None) -> Around:
+    """Everything known before anybody is asked; raises for what no run could start from."""
+    choices = user_choices()
+    request = asked(request, choices, os.environ)
+    root = find_root(Path(request.folder))
+    home = root / ".autopilot"
+    project = read_project(root)
+    StateFile(home).read()
+    somebody = person or Nobody()
+    if request.answers is not None:
+        somebody = answering(request.answers, Path(request.folder), somebody.tell)
+    return Around(
+        request=request,
+        root=root,
+        base=check_repository(root, processes_of(root)) if asks(request.modes) else "",
+        project=project,
+        choices=choices,
+        ledger=past(home),
+        person=somebody,
+        warn=warn,
+    )
 
 
 def foresee(request: RunRequest) -> Forecast:
     """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
     choices = user_choices()
-    request = asked(request, choices, os.environ)
+    request = asked(consulted.foreseen(request), choices, os.environ)
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
     done = ledger.completed(project.roadmap)
@@ -259,12 +296,12 @@ def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxCho
     return attesting.check(folder, phase, file, sandbox, warn)
 
 
-def check_repository(root: Path, processes: ChildProcesses) -> None:
-    """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
+def check_repository(root: Path, processes: ChildProcesses) -> str:
+    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
     repository = UserRepository(root, git)
     repository.shape()
-    repository.start()
+    return repository.start().base
 
 
 def read_project(root: Path) -> Project:

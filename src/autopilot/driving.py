@@ -33,6 +33,7 @@ from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.visual import Looking, NotLooking
+from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
 from autopilot.engine.loop import run_all
@@ -148,7 +149,7 @@ class Driver:
     warn: Warn
 
     def begin(self, first: RunStarted) -> RunEnd:
-        workspace = self._workspace(first.run)
+        workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
         workspace.snapshot_planning()
@@ -161,11 +162,13 @@ class Driver:
                 self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
             streams.append_run(first)
+            for session in {asked.session for asked in first.consulted}:
+                close(journal, session)
             return self._drive(streams, workspace, first)
 
     def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
         self.crew.processes.sweep(run)
-        workspace = self._workspace(run)
+        workspace = self.workspace(run)
         workspace.recover()
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             streams = self._streams(journal, run)
@@ -185,7 +188,7 @@ class Driver:
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
             with stopped_by_signals():
-                hands = self._hands(workspace, first)
+                hands = self.hands(workspace, first)
                 finished = run_all(hands, streams)
         except Interrupted:
             streams.forget()
@@ -198,10 +201,10 @@ class Driver:
             raise
         return wind_up(self.home, streams, finished)
 
-    def _workspace(self, run: str) -> GitWorkspace:
+    def workspace(self, run: str) -> GitWorkspace:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
-    def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
+    def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
         ground, provision = self.crew.ground, self.crew.provision
         workspace.supply(provision.source(workspace, ground, self.warn))

@@ -17,6 +17,7 @@ from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
+from autopilot.domain.user_context import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
 
@@ -34,7 +35,7 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out.
+    pass held out. `context` is what people said about the phase before the run.
     """
 
     phase: Phase
@@ -53,6 +54,7 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    context: UserContext | None = None
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -105,7 +107,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
-    versions of what the run's facts depend on.
+    versions of what the run's facts depend on. `consulted` is what was asked of people before it began, `contexts` what
+    they said about phases, now or in earlier runs.
     """
 
     run: str
@@ -122,6 +125,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     completed: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
     tools: dict[str, str] = {}
+    consulted: tuple[Consulted, ...] = ()
+    contexts: dict[str, UserContext] = {}
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):

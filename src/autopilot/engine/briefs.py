@@ -45,6 +45,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        context=start.contexts.get(phase.id),
     )
 
 

@@ -86,7 +86,7 @@ def _phase(
         phase=phase,
         requirements=record.brief.requirements,
         about=project.about,
-        dependencies=_dependencies(phase, first),
+        dependencies=dependencies(phase, first),
     )
     tokens = estimate.estimate(phase, plan, first.settings)
     runnable = sum(criterion.command is not None for criterion in phase.criteria)
@@ -141,7 +141,7 @@ def _unmet(phase: Phase, first: RunStarted) -> tuple[str, ...]:
     return tuple(need for need in phase.depends_on if need in known and need not in done)
 
 
-def _dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "missing"]:
+def dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "missing"]:
     known = {p.id for p in first.phases}
     if any(need not in known for need in phase.depends_on):
         return "missing"

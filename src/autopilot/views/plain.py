@@ -8,6 +8,7 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.request import RunEnd
 from autopilot.views.announcement import announcement
 from autopilot.views.narration import Narrator
+from autopilot.views.text import clean
 
 
 class PlainView:
@@ -18,6 +19,10 @@ class PlainView:
 
     def __call__(self, stream: str, entry: Entry) -> None:
         self._write(self.narrator.tell(stream, entry))
+
+    def say(self, text: str) -> None:
+        """What is told before the run's first entry."""
+        self._write(clean(line, 400) for line in text.splitlines())
 
     def announce(self, end: RunEnd) -> None:
         """How the run ended. Called once, with what the program handed back."""

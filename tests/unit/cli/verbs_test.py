@@ -8,6 +8,7 @@ import pytest
 
 from autopilot.cli.arguments import parse
 from autopilot.cli.verbs import Warn, demonstrate, perform
+from autopilot.domain.asking_people import Person
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
 from autopilot.domain.protocols import Listener
@@ -33,9 +34,13 @@ class PlayedApp:
             raise self.end
         return self.end
 
-    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+    def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person | None = None) -> RunEnd:
         self.asked.append(request)
         return self._play(listener, warn)
+
+    def consult(self, request: RunRequest, warn: Warn, person: Person | None = None) -> RunEnd:
+        self.asked.append(request)
+        return RunEnd(run="", exit=11, reason="2 questions wait")
 
     def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
         self.asked.append((folder, changes))
