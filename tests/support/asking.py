@@ -1,17 +1,17 @@
 """Agents who ask and people who answer, before a run: written answers, and a person who says what a test tells them."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from autopilot import app
 from autopilot.domain.asking_people import Asked, Batch, Given
+from autopilot.domain.events import AgentAnswered
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.journal.sqlite import SqliteJournal
 from support.runs import Drive
-
-Says = Callable[[Asked], str | None]
 
 
 def questions(*asked: str, category: str = "requirements", **more: Any) -> dict[str, Any]:
@@ -106,17 +106,13 @@ def discussing(project: Drive, person: SaidPerson | None = None, phases: str = "
 
 def calls(project: Drive) -> list[str]:
     """Every call of a sitting, as the journal has it, by `<phase>/<step>/<n>`."""
-    from autopilot.domain.events import AgentAnswered
-    from autopilot.journal.sqlite import SqliteJournal
-
     journal = SqliteJournal.read_only(project.root / ".autopilot" / "journal.db")
     streams = [stream for stream in journal.streams() if stream.startswith("asking/")]
     found = [e.event.call for s in streams for e in journal.load(s) if isinstance(e.event, AgentAnswered)]
     return [call.partition("/")[2] for call in found]
 
 
-def paper(folder: Path) -> dict[str, Any]:
-    import json
-
-    found: dict[str, Any] = json.loads(folder.read_text(encoding="utf-8"))
+def paper(project: Drive, name: str) -> dict[str, Any]:
+    """A file below `.autopilot/`."""
+    found: dict[str, Any] = json.loads(project.reads(f".autopilot/{name}"))
     return found

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autopilot import app
+from autopilot.domain.asking_people import Person
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.request import RunEnd, RunRequest
@@ -38,7 +39,7 @@ class Drive:
     warnings: list[str] = field(default_factory=list)
     meanwhile: Callable[[Entry], None] = lambda _: None
 
-    def run(self, phases: str = "all", **more: Any) -> RunEnd:
+    def run(self, phases: str = "all", person: Person | None = None, **more: Any) -> RunEnd:
         fields: dict[str, Any] = {
             "folder": str(self.root),
             "phases": phases,
@@ -46,7 +47,7 @@ class Drive:
             "sandbox": "none",
             **more,
         }
-        return app.start(RunRequest(**fields), self.hear, self.warnings.append)
+        return app.start(RunRequest(**fields), self.hear, self.warnings.append, person)
 
     def resume(self) -> RunEnd:
         return app.resume(str(self.root), self.hear, self.warnings.append)

@@ -52,8 +52,6 @@ def parser_of(verb: str) -> Parser:
     parser = Parser(verb)
     _describe_asking(parser, verb)
     if verb == "run":
-        parser.add_argument("--reviewer")
-        mode_options.describe(parser)
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")
@@ -81,8 +79,13 @@ def _describe_asking(parser: Parser, verb: str) -> None:
         return
     parser.add_argument("phases", nargs="*")
     parser.add_argument("--agent", default="auto")
+    if verb == "run":
+        parser.add_argument("--reviewer")
     parser.add_argument("--model")
-    parser.add_argument("--answers", metavar="FILE")
+    if verb == "run":
+        mode_options.describe(parser)
+    else:
+        parser.add_argument("--answers", metavar="FILE")
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")

@@ -16,6 +16,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, nargs="?", const="", metavar="PHASES")
     parser.add_argument("--checkpoint-every", type=positive, metavar="N")
     parser.add_argument("--jobs", type=jobs, default=1, metavar="N")
+    parser.add_argument("--answers", metavar="FILE")
 
 
 def chosen(options: argparse.Namespace) -> Modes:

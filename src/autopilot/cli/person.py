@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from autopilot.cli import console, terminal
 from autopilot.domain.answer_lines import AnswerLine, read_line
 from autopilot.domain.asking_people import IDEA, Asked, Batch, Given, Nobody, Person, shown
+from autopilot.domain.errors import Interrupted
 from autopilot.domain.plain_text import harmless
 
 HELP = f"(a letter or your own words; empty to pass; {IDEA} ... for another phase; Ctrl-C leaves, all answers are kept)"
@@ -45,7 +46,11 @@ def typed(prompt: str) -> str | None:
     """The line without its end; None when no more will come."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline()
+    except (Interrupted, KeyboardInterrupt):
+        console.warn("")
+        raise
     return harmless(line).strip() if line else None
 
 

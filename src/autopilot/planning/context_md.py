@@ -92,9 +92,13 @@ def _text(part: Part) -> str:
 
 def _parts(text: str) -> list[Part]:
     """The text cut at its headings of the second and third level; what looks like one in a code block is none."""
+    lines = text.rstrip("\n").split("\n")
+    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
+    # One that is never closed hides nothing: our own sections would not be found behind it.
+    paired = frozenset(fences[: len(fences) // 2 * 2])
     parts, fenced = [Part("", [])], False
-    for line in text.rstrip("\n").split("\n"):
-        fenced = fenced != bool(_FENCE.match(line))
+    for n, line in enumerate(lines):
+        fenced = fenced != (n in paired)
         if not fenced and line.startswith(("## ", "### ")):
             parts.append(Part(line, []))
         else:
