@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ class Heard:
 
 
 def before_run(around: Around, chosen: tuple[Phase, ...]) -> Heard:
+    """Ask before a run, which tells on its own how it is confined."""
+    return ask(replace(around, warn=lambda _: None), chosen)
+
+
+def ask(around: Around, chosen: tuple[Phase, ...]) -> Heard:
     """Ask what the flags ask for; all that is said is in the files of `.autopilot` when this returns."""
     modes, told = around.request.modes, list[Consulted]()
     words, waiting, costs = list[str](), list[Any](), list[Heard]()
@@ -68,7 +73,7 @@ def before_run(around: Around, chosen: tuple[Phase, ...]) -> Heard:
 
 def only(around: Around, chosen: tuple[Phase, ...]) -> RunEnd:
     """The same where no run follows: what was said is kept for the runs to come."""
-    heard = before_run(around, chosen)
+    heard = ask(around, chosen)
     if heard.end is not None:
         return heard.end
     for session in {one.session for one in heard.consulted}:

@@ -8,7 +8,6 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.request import RunEnd
 from autopilot.views.announcement import announcement
 from autopilot.views.narration import Narrator
-from autopilot.views.text import clean
 
 
 class PlainView:
@@ -22,7 +21,7 @@ class PlainView:
 
     def say(self, text: str) -> None:
         """What is told before the run's first entry."""
-        self._write(clean(line, 400) for line in text.splitlines())
+        self._write(text.splitlines())
 
     def announce(self, end: RunEnd) -> None:
         """How the run ended. Called once, with what the program handed back."""
