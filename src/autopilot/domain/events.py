@@ -3,7 +3,8 @@ Everything the journal can say. Past tense: each is written when, and only when,
 
 A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own: `<run>/<phase>` for the first,
 `<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run). The steps behind the last
-phase are in `<run>/completion`. What is asked before a run has streams of the same form below `asking/`; they are no runs.
+phase are in `<run>/completion`. What is asked before a run has streams of the same form below `asking/`, which are no
+runs.
 """
 
 from typing import Any, Literal
