@@ -14,8 +14,9 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
+    "app":       {"attesting", "consulting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
+    "consulting": {"driving", *EVERYTHING},
     "verdicts":  {"driving", *EVERYTHING},
     "driving":   {"accounts", "provision", *EVERYTHING},
     "accounts":  {*EVERYTHING},

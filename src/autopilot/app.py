@@ -12,9 +12,13 @@ from platformdirs import user_config_path
 from autopilot import attesting, redoing, verdicts
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
+from autopilot.consulting.before_run import answering, before_run, contexts, low_confidence, only
+from autopilot.consulting.sitting import Around
+from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.forecast import Forecast
+from autopilot.domain.modes import asks
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
@@ -37,8 +41,8 @@ from autopilot.journal.lock import RunLock, alive, end, owner
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import consulted, prices, selection
 from autopilot.planning import forecast as forecasts
-from autopilot.planning import prices, selection
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
@@ -64,17 +68,13 @@ MOST_NOTES = 5
 
 def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
     """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
-    choices, said = user_choices(), request.sandbox
-    request = asked(request, choices, os.environ)
-    root = find_root(Path(request.folder))
-    home = root / ".autopilot"
-    project = read_project(root)
-    StateFile(home).read()
-    verdicts.take_leftovers(root, warn)
-    ledger = past(home)
-    done = ledger.completed(project.roadmap)
+    said = request.sandbox
+    around = surroundings(consulted.aimed(request), warn, person)
+    request, project, done, ledger = around.request, around.project, around.done, around.ledger
     picked = redoing.pick(request, project, ledger)
     chosen = picked.phases
+    if consulted.only_maps(request):
+        return only(around, chosen)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
         agent = None if request.agent == "auto" else request.agent
         changes = Resumption(agent=agent, sandbox=said, caps=request.caps, keep_awake=request.keep_awake)
@@ -82,28 +82,64 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     if not chosen:
         reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
         return RunEnd(run="", exit=0, reason=reason)
-    begun = redoing.with_past(opening(request, project, chosen, done), picked, root, project, ledger)
-    threshold = CalibrationFile(home).read().threshold
+    heard = before_run(around, chosen)
+    if heard.end is not None:
+        return heard.end
+    known = contexts(around, chosen)
+    begun = redoing.with_past(opening(request, project, chosen, done), picked, around.root, project, ledger)
+    threshold = CalibrationFile(around.home).read().threshold
     first = msgspec.structs.replace(
         begun,
-        settings=msgspec.structs.replace(applied(begun.settings, choices), deferral_threshold=threshold),
+        settings=msgspec.structs.replace(applied(begun.settings, around.choices), deferral_threshold=threshold),
         passed_over=done_before(ledger, selection.passed_over(request, project.roadmap, done)),
         run=new_name(ledger.runs),
-        root=str(root),
+        root=str(around.root),
         proposals=ledger.proposals,
+        consulted=heard.consulted,
+        contexts=known,
     )
-    for note in (*project.notes[:MOST_NOTES], *forecasts.beforehand(project, first)):
+    low = low_confidence(around, chosen, known)
+    for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
         warn(note)
     crew = hire(first, Path(request.folder))
-    check_repository(root, crew.processes)
-    with RunLock(home, first.run):
-        return Driver(home=home, crew=crew, listener=listener, warn=warn, person=person).begin(first)
+    check_repository(around.root, crew.processes)
+    with RunLock(around.home, first.run):
+        return Driver(home=around.home, crew=crew, listener=listener, warn=warn, person=person).begin(first)
+
+
+def consult(request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd:
+    """Ask what the request's flags ask for, and run nothing."""
+    around = surroundings(request, warn, person)
+    return only(around, selection.wanted(around.request, around.project.roadmap, around.done))
+
+
+def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
+    """Everything known before anybody is asked; raises for what no run could start from."""
+    choices = user_choices()
+    request = asked(request, choices, os.environ)
+    root = find_root(Path(request.folder))
+    home = root / ".autopilot"
+    project = read_project(root)
+    StateFile(home).read()
+    verdicts.take_leftovers(root, warn)
+    if request.answers is not None:
+        person = answering(request.answers, Path(request.folder), person.tell)
+    return Around(
+        request=request,
+        root=root,
+        base=check_repository(root, processes_of(root)) if asks(request.modes) else "",
+        project=project,
+        choices=choices,
+        ledger=past(home),
+        person=person,
+        warn=warn,
+    )
 
 
 def foresee(request: RunRequest) -> Forecast:
     """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
     choices = user_choices()
-    request = asked(request, choices, os.environ)
+    request = asked(consulted.foreseen(request), choices, os.environ)
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
     done = ledger.completed(project.roadmap)
@@ -300,12 +336,12 @@ def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxCho
     return attesting.check(folder, phase, file, sandbox, warn)
 
 
-def check_repository(root: Path, processes: ChildProcesses) -> None:
-    """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
+def check_repository(root: Path, processes: ChildProcesses) -> str:
+    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
     repository = UserRepository(root, git)
     repository.shape()
-    repository.start()
+    return repository.start().base
 
 
 def read_project(root: Path) -> Project:

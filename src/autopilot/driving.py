@@ -40,6 +40,7 @@ from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.asked import asked
+from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
@@ -160,7 +161,7 @@ class Driver:
     person: Person = NOBODY
 
     def begin(self, first: RunStarted) -> RunEnd:
-        workspace = self._workspace(first.run)
+        workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
         workspace.snapshot_planning()
@@ -173,11 +174,13 @@ class Driver:
                 self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
             streams.append_run(first)
+            for session in {asked.session for asked in first.consulted}:
+                close(journal, session)
             return self._drive(streams, workspace, first)
 
     def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
         self.crew.processes.sweep(run)
-        workspace = self._workspace(run)
+        workspace = self.workspace(run)
         workspace.recover()
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             streams = self._streams(journal, run)
@@ -199,7 +202,7 @@ class Driver:
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
-                hands = self._hands(workspace, first)
+                hands = self.hands(workspace, first)
                 finished = self._run(hands, streams)
         except Interrupted:
             streams.forget()
@@ -221,10 +224,10 @@ class Driver:
             run = streams.run()
             streams.append_run(RunResumed(pid=os.getpid(), spec=run.spec, tools=self._tools(run.start)))
 
-    def _workspace(self, run: str) -> GitWorkspace:
+    def workspace(self, run: str) -> GitWorkspace:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
-    def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
+    def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks):

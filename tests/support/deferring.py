@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.person import HumanWord, Waiting
 from support.project import plan_answer, reviews, work_answer
 
@@ -51,6 +52,7 @@ class Told:
     going_on: Iterator[bool] = field(default_factory=lambda: iter(()))
     asked: list[Waiting] = field(default_factory=list)
     paused: list[str] = field(default_factory=list)
+    there: bool = False
 
     def goes_on(self, reason: str) -> bool:
         self.paused.append(reason)
@@ -59,3 +61,12 @@ class Told:
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:
         self.asked.append(waiting)
         return self.words.pop(waiting.phase, None)
+
+    def tell(self, text: str) -> None:
+        self.paused.append(text)
+
+    def batch(self, batch: Batch) -> Iterator[Given]:
+        return iter(())
+
+    def ask(self, asked: Asked) -> str | None:
+        return None

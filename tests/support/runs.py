@@ -87,7 +87,7 @@ class Drive:
     meanwhile: Callable[[Entry], None] = lambda _: None
     person: Person = NOBODY
 
-    def run(self, phases: str = "all", **more: Any) -> RunEnd:
+    def run(self, phases: str = "all", person: Person | None = None, **more: Any) -> RunEnd:
         fields: dict[str, Any] = {
             "folder": str(self.root),
             "phases": phases,
@@ -95,7 +95,7 @@ class Drive:
             "sandbox": "none",
             **more,
         }
-        return app.start(RunRequest(**fields), self.hear, self.warnings.append, self.person)
+        return app.start(RunRequest(**fields), self.hear, self.warnings.append, person or self.person)
 
     def resume(self) -> RunEnd:
         return app.resume(str(self.root), self.hear, self.warnings.append, person=self.person)

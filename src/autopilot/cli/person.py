@@ -1,11 +1,12 @@
-"""The person at the terminal, asked when a run pauses or ends; nobody where there is no terminal."""
+"""The person at the terminal, asked before a run, when it pauses or ends; nobody where there is no terminal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from autopilot.cli import console, terminal
+from autopilot.cli.answering import TerminalAnswers
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.person import NOBODY, WORDS, HumanWord, Person, Waiting
+from autopilot.domain.person import WORDS, HumanWord, Nobody, Person, Waiting
 from autopilot.views.text import clean
 
 _GO_ON = frozenset({"", "c", "continue", "y", "yes"})
@@ -14,10 +15,10 @@ _LATER = frozenset({"", "later", "l"})
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalPerson:
+class TerminalPerson(TerminalAnswers):
     """Implements `Person`. An answer that cannot be read is asked for again; where the input ends it is left open."""
 
-    ask: Callable[[str], str] = terminal.ask
+    read: Callable[[str], str] = terminal.ask
 
     def goes_on(self, reason: str) -> bool:
         console.warn(f"\nPaused: {clean(reason, 300)}")
@@ -49,13 +50,14 @@ class TerminalPerson:
 
     def _asked(self, question: str) -> str | None:
         try:
-            return self.ask(question)
+            return self.read(question)
         except UsageInvalid:
             return None
 
 
-def at_terminal() -> Person:
-    return TerminalPerson() if terminal.present() else NOBODY
+def somebody(tell: Callable[[str], None]) -> Person:
+    """Whoever is at the terminal, if it is one."""
+    return TerminalPerson(tell) if terminal.present() else Nobody(tell)
 
 
 def shown(waiting: Waiting) -> tuple[str, ...]:

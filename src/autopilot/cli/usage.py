@@ -15,6 +15,8 @@ VERBS = (
     "receipt",
     "verdict",
     "trends",
+    "map",
+    "discuss",
 )
 
 HELP = """\
@@ -43,6 +45,8 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  map [PHASES]          ask what phases do not say, and keep the answers
+  discuss [PHASES]      talk about what is open in phases; runs nothing
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -93,6 +97,8 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
+                        --max-tokens, --json as for run
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

@@ -3,7 +3,8 @@ Everything the journal can say. Past tense: each is written when, and only when,
 
 A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own: `<run>/<phase>` for the first,
 `<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run). The steps behind the last
-phase are in `<run>/completion`.
+phase are in `<run>/completion`. What is asked before a run has streams of the same form below `asking/`, which are no
+runs.
 """
 
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
+from autopilot.domain.user_context import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
 
@@ -36,10 +38,10 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out, `found` what a person found wrong with the pass before. `slot` numbers the clone it works in,
-    `parent` is the phase this one is a part of (SPLT-03). `rejected` counts the answers that were not accepted in the
-    passes this one mends; `enhanced` asks for a harder look, since scores before it were too much alike.
-    `completed_dirs` are the folders of finished phases.
+    pass held out, `found` what a person found wrong with the pass before, `context` what people said about the phase
+    before the run. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
+    `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
+    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
 
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
@@ -61,6 +63,7 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    context: UserContext | None = None
     found: tuple[str, ...] = ()
     slot: int = 0
     parent: str = ""
@@ -153,7 +156,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     of them that were asked for and are left out.
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
-    versions of what the run's facts depend on.
+    versions of what the run's facts depend on. `consulted` is what was asked of people before it began, `contexts` what
+    they said about phases, now or in earlier runs.
 
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     """
@@ -175,6 +179,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     before: dict[str, Before] = {}
     remarks: tuple[str, ...] = ()
     passed_over: tuple[DoneBefore, ...] = ()
+    consulted: tuple[Consulted, ...] = ()
+    contexts: dict[str, UserContext] = {}
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):

@@ -1,8 +1,10 @@
 """The person a run may ask, what they may say of a phase, and how their word reaches a run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from autopilot.domain.asking_people import Answering, NoAnswers
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Stop
 
@@ -32,7 +34,7 @@ class Said(Value, frozen=True, kw_only=True):
     issues: tuple[str, ...] = ()
 
 
-class Person(Protocol):
+class Person(Answering, Protocol):
     """Whoever sits at the terminal, if anybody does."""
 
     def goes_on(self, reason: str) -> bool:
@@ -44,7 +46,8 @@ class Person(Protocol):
         ...
 
 
-class Nobody:
+@dataclass(frozen=True, slots=True)
+class Nobody(NoAnswers):
     """Implements `Person` where no one can be asked."""
 
     def goes_on(self, reason: str) -> bool:  # noqa: ARG002 - the protocol's signature

@@ -57,6 +57,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         enhanced=enhanced(run),
         completed_dirs=completed_dirs(run),
         estimated_tokens=estimated_tokens(phase, found),
+        context=start.contexts.get(phase.id),
     )
     brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
     return told_what_to_mend(brief, run, passes) if spawn.cycle else brief

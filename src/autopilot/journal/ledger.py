@@ -185,7 +185,7 @@ def _sha256(plan: Plan) -> str:
     return hashlib.sha256(plan.text.encode("utf-8", "replace")).hexdigest()
 
 
-def new_name(taken: tuple[str, ...]) -> str:
+def new_name(taken: tuple[str, ...], kind: str = "run") -> str:
     """A run is named for the second it starts in; a second one in the same second gets a number."""
-    name = time.strftime("run-%Y-%m-%d-%H%M%S", time.gmtime())
+    name = time.strftime(f"{kind}-%Y-%m-%d-%H%M%S", time.gmtime())
     return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 1000))) if n not in taken)

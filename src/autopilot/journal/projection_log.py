@@ -269,7 +269,7 @@ def _verdict_given(event: VerdictGiven, _: Cycles) -> tuple[str | None, Told]:
 
 def _run_started(event: RunStarted, _: Cycles) -> tuple[str | None, Told]:
     details = {"run": event.run, "phases": list(event.targets), "spec_hash": f"sha256:{event.spec.sha256}"}
-    return None, iter([("run_started", details)])
+    return None, iter([*((asked.event, asked.details) for asked in event.consulted), ("run_started", details)])
 
 
 def _run_resumed(event: RunResumed, cycles: Cycles) -> tuple[str | None, Told]:

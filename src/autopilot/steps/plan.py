@@ -10,6 +10,7 @@ from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
 from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
+from autopilot.steps.user_context import planned
 
 BEHAVIOUR = (
     " A task that touches something people click, drag or type into has a criterion\n"
@@ -35,7 +36,7 @@ def run(record: PhaseRecord, tools: Tools) -> Planned:
 def prompt(record: PhaseRecord) -> str:
     return render(
         "plan",
-        heading=heading(record),
+        heading=heading(record) + planned(record),
         id=record.phase.id,
         name=record.phase.name,
         number=padded(record.phase.id),

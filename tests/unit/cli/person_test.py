@@ -24,7 +24,7 @@ def typing(*lines: str) -> TerminalPerson:
             raise UsageInvalid("The question was not answered.", why="The input ended.", do=question)
         return line
 
-    return TerminalPerson(ask)
+    return TerminalPerson(print, read=ask)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_stat_05a_the_justification_is_shown() -> None:
 
 
 def test_inv_16_without_a_terminal_nobody_is_asked() -> None:
-    code = "from autopilot.cli.person import at_terminal, NOBODY; raise SystemExit(at_terminal() is not NOBODY)"
+    code = "from autopilot.cli.person import Nobody, somebody; raise SystemExit(type(somebody(print)) is not Nobody)"
 
     assert subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, check=False).returncode == 0
     assert (NOBODY.goes_on("checkpoint"), NOBODY.verdict(WAITING)) == (False, None)
