@@ -14,7 +14,7 @@ from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
-from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
+from autopilot.domain.returns import Justification, PassEvidence, SplitDetails, SubEnd
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Tagged, Value
@@ -70,7 +70,11 @@ class StepDigest(Value, frozen=True, kw_only=True):
 
 
 class PhaseOutcome(Value, frozen=True, kw_only=True):
-    """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
+    """
+    RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts.
+
+    `sub_phases` are the parts a split phase came together from, `checks` what was run on all of them together.
+    """
 
     phase: str
     status: Literal["completed", "failed", "needs_human_verification", "split_request"]
@@ -97,6 +101,8 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     deferral_evidence: tuple[Deferral, ...] = ()
     split_details: SplitDetails | None = None
     evidence: PassEvidence = PassEvidence()
+    sub_phases: tuple[SubEnd, ...] = ()
+    checks: tuple[CommandRun, ...] = ()
 
 
 # The run's stream

@@ -27,6 +27,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
+from autopilot.domain.returns import SplitDetails
 from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
@@ -236,4 +237,6 @@ def _begins_anew(event: Event, phase: str) -> bool:
             return phase in retry
         case MergeRefused(phase=refused):
             return refused == phase
+        case PhaseFinished(outcome=PhaseOutcome(status="split_request", split_details=SplitDetails() as split)):
+            return any(part.sub_phase_id == phase for part in split.recommended_sub_phases)
     return False

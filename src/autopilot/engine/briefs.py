@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import dataclass
 
 import msgspec
 
@@ -19,15 +20,24 @@ from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
 
 
-def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
-    """`passes` are the phase's earlier passes in this run."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a remediation is to mend, and the plan in force."""
+
+    feedback: tuple[str, ...]
+    plan: Plan | None
+
+
+def brief_for(
+    spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands, told: Told | None = None
+) -> Brief:
+    """`passes` are the phase's earlier passes in this run, `told` what the parts of a split one leave to be mended."""
     start, phase = run.start, spawn.phase
     folder = start.folders.get(phase.id, f".planning/phases/{phase.id}")
     handed = carried_on(spawn, passes)
-    if handed is not None:
-        found = handed.plan
-    else:
-        found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
+    told = told or (Told(feedback(_completed(passes)), _plan_in_force(passes)) if spawn.cycle else None)
+    in_force = handed or told
+    found = in_force.plan if in_force else existing_plan(folder, start.proposals, hands)
     return Brief(
         phase=phase,
         dir=folder,
@@ -36,7 +46,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=feedback(_completed(passes)) if spawn.cycle else refusals(phase.id, run),
+        feedback=told.feedback if told else refusals(phase.id, run),
         plan=found,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,

@@ -30,6 +30,7 @@ from autopilot.engine.brakes import Brake, Tripped, due_notes, over_cap, tripped
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
+from autopilot.engine.gathering import part_brief
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
@@ -40,6 +41,7 @@ from autopilot.engine.papers import (
     write_postmortem,
     write_trace,
 )
+from autopilot.engine.parts import left_to_mend
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
 from autopilot.engine.streams import Streams
@@ -60,7 +62,7 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
         case Spawn() as spawn:
             heed(tripped, hands, streams)
             write_calibrations(run, hands.diagnostics)
-            return PhaseStarted(brief=brief_for(spawn, run, streams.passes(spawn.phase.id), hands))
+            return PhaseStarted(brief=opened(spawn, run, hands, streams))
         case Continue(brief=brief):
             return finish_pass(brief, run, hands, streams)
         case Skip() | End() as told:
@@ -75,6 +77,13 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
             )
         case _ as never:
             assert_never(never)
+
+
+def opened(spawn: Spawn, run: RunRecord, hands: Hands, streams: Streams) -> Brief:
+    passes = streams.passes(spawn.phase.id)
+    if spawn.parent:
+        return part_brief(spawn, run, streams.passes(spawn.parent)[-1], passes)
+    return brief_for(spawn, run, passes, hands, left_to_mend(run, streams, spawn.phase.id) if spawn.cycle else None)
 
 
 def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
@@ -133,20 +142,34 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
         streams.append_run(warning)
     lost += (*write_postmortem(record, finish, hands.diagnostics), *keep_looks(record, finish, hands))
     outcome = noting(outcome, lost)
-    before = any(p.outcome.status == "completed" for p in run.standing(brief.phase.id))
-    end = PassEnd(
-        outcome=outcome,
-        cycle=brief.cycle,
-        cycles_limit=0 if run.start.settings.lenient else run.start.settings.limits.remediation_cycles,
-        threshold=brief.pass_threshold,
-        completed_before=before,
-    )
-    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+    finished = judged(outcome, brief, run)
     hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
+
+
+def judged(outcome: PhaseOutcome, brief: Brief, run: RunRecord) -> PhaseFinished:
+    """What the run makes of it. A part of a phase is not mended by itself: that is for the whole to ask for."""
+    settings = run.start.settings
+    end = PassEnd(
+        outcome=outcome,
+        cycle=brief.cycle,
+        cycles_limit=0 if settings.lenient or brief.parent else settings.limits.remediation_cycles,
+        threshold=brief.pass_threshold,
+        completed_before=any(p.outcome.status == "completed" for p in run.standing(outcome.phase)),
+    )
+    return PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=PHASE_GATE.decide(end))
+
+
+def close_split(outcome: PhaseOutcome, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
+    """What the run makes of a phase whose parts have come together; the work of those that passed is kept aside."""
+    brief = streams.passes(outcome.phase)[-1].brief
+    if outcome.status == "failed" and outcome.commit != brief.base:
+        name = f"autopilot-diagnostic-phase-{outcome.phase}"
+        outcome = msgspec.structs.replace(outcome, diagnostic_branch=hands.workspace.branch(name, outcome.commit))
+    return judged(outcome, brief, run)
 
 
 def keep_looks(record: PhaseRecord, finish: Finish, hands: Hands) -> tuple[str, ...]:
@@ -189,9 +212,10 @@ def with_papers(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> s
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
-    passes = streams.passes(move.phase)
-    files = {path: text for record in passes for path, text in planning_files(record).items()} | traces(passes)
-    receipt = receipt_files(run, passes, hands)
+    whole = [streams.passes(phase) for phase in (move.phase, *streams.parts(move.phase))]
+    files = {path: text for passes in whole for record in passes for path, text in planning_files(record).items()}
+    files |= {path: text for passes in whole for path, text in traces(passes).items()}
+    receipt = {path: text for passes in whole for path, text in receipt_files(run, passes, hands).items()}
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
     return sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)

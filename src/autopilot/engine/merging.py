@@ -7,8 +7,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion, padded
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import phase_of
-from autopilot.engine.several import Merge
+from autopilot.engine.orchestrate import Merge, phase_of
 
 MOST_NAMED = 10
 

@@ -24,12 +24,19 @@ def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFini
     `last` is the end of a pass that the run has not noted yet; None when no pass of the phase has ended.
     """
     phase, own = passes[-1].phase.id, (last,) if last else ()
-    ended, counted = (*run.passes(phase), *own), (*run.standing(phase), *own)
+    ended, counted = _single((*run.passes(phase), *own)), (*run.standing(phase), *own)
     if not counted:
         return None
-    recent = list(zip(passes, ended, strict=False))[len(ended) - len(counted) :]
-    record, finished = next((p for p in reversed(recent) if p[1].outcome.status == "completed"), recent[-1])
-    return Standing(record, finished.outcome, counted[-1].verdict)
+    stands = next((end for end in reversed(counted) if end.outcome.status == "completed"), counted[-1])
+    if stands not in ended or stands.outcome.status == "split_request":
+        # Its parts have receipts of their own.
+        return None
+    return Standing(passes[len(ended) - 1 - ended[::-1].index(stands)], stands.outcome, counted[-1].verdict)
+
+
+def _single(ends: tuple[PhaseFinished, ...]) -> tuple[PhaseFinished, ...]:
+    """One a pass: without those that only bring the parts of a split phase together."""
+    return tuple(end for end in ends if not end.outcome.sub_phases)
 
 
 def receipt_files(

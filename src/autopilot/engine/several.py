@@ -1,45 +1,50 @@
 """What may happen now in a run that works on several phases at a time; from the records alone."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance, AskHuman, Retry
 from autopilot.engine.orchestrate import (
-    Complete,
     Continue,
-    End,
     Land,
+    Merge,
+    RunMove,
     Skip,
     Spawn,
     best,
     dependents,
     end_of,
     failed,
+    free_slot,
     line,
     phase_of,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Join the work of a phase that passed, begun on `base`, to the line, which is at `onto`."""
-
-    phase: str
-    base: str
-    onto: str
-    commit: str
-
+from autopilot.engine.splitting import Gather, Split, next_in_split, open_split
 
 Named = Mapping[str, frozenset[str] | None]
 """By phase at work: the files its plan names; None while that is not known."""
-Work = Continue | Merge
-Moves = tuple[Continue | Merge | Spawn | Skip | Land | Complete | End, ...]
+Work = Continue | Merge | Gather
+Moves = tuple[Continue | Merge | Gather | RunMove, ...]
 
 
-def next_moves(run: RunRecord, named: Named) -> Moves:
+def is_shared(run: RunRecord) -> bool:
+    """Whether more than one pass may be open now."""
+    return run.start.settings.modes.jobs > 1 or bool(open_splits(run))
+
+
+def room(run: RunRecord, cores: int) -> int:
+    """
+    How many passes may be open at a time.
+
+    What the user said; without a word only the parts of a split phase run together, one a core.
+    """
+    modes = run.start.settings.modes
+    return modes.jobs if modes.jobs > 1 or modes.sequential else max(1, cores)
+
+
+def next_moves(run: RunRecord, named: Named, cores: int) -> Moves:
     """
     All that may be at work now, then at most one move that is done at once.
 
@@ -49,12 +54,21 @@ def next_moves(run: RunRecord, named: Named) -> Moves:
     landing = next_landing(run)
     if landing is not None:
         return (*work, landing)
+    parts = [move for split in open_splits(run) if (move := next_in_split(run, split, room(run, cores)))]
+    work = (*work, *(move for move in parts if not isinstance(move, Spawn)))
+    spawns = [move for move in parts if isinstance(move, Spawn)]
+    if spawns or run.start.settings.modes.jobs == 1:
+        return (*work, *spawns[:1])
     merge = next_merge(run, named)
     work = (*work, merge) if merge else work
     begin = next_skip(run) or next_spawn(run)
     if begin is not None:
         return (*work, begin)
     return work or (end_of(run),)
+
+
+def open_splits(run: RunRecord) -> tuple[Split, ...]:
+    return tuple(split for target in run.start.targets if (split := open_split(run, target)))
 
 
 def next_landing(run: RunRecord) -> Land | None:
@@ -86,7 +100,7 @@ def next_spawn(run: RunRecord) -> Spawn | None:
     """
     if len(run.open_passes) >= run.start.settings.modes.jobs:
         return None
-    begun = {brief.phase.id for brief in run.open_passes}
+    begun = {brief.parent or brief.phase.id for brief in run.open_passes}
     ready = [t for t in run.start.targets if t not in begun and not run.skipped(t) and _is_ready(run, t)]
     if not ready:
         return None
@@ -95,12 +109,6 @@ def next_spawn(run: RunRecord) -> Spawn | None:
     if passes:
         return Spawn(phase_of(run, target), passes[-1].cycle + 1, best(run, target).commit, slot)
     return Spawn(phase_of(run, target), 0, line(run), slot)
-
-
-def free_slot(run: RunRecord) -> int:
-    """The lowest number no pass works under; 0 is left to the run itself."""
-    taken = {brief.slot for brief in run.open_passes}
-    return next(number for number in range(1, len(taken) + 2) if number not in taken)
 
 
 def next_merge(run: RunRecord, named: Named) -> Merge | None:
@@ -170,7 +178,7 @@ def _is_ready(run: RunRecord, target: str) -> bool:
     """A phase that is to be mended, or one whose dependencies of this run are all in the line."""
     passes = run.standing(target)
     if passes:
-        return isinstance(passes[-1].verdict, Retry)
+        return isinstance(passes[-1].verdict, Retry) and not open_split(run, target)
     return all(run.merged(need) for need in phase_of(run, target).depends_on if need in run.start.targets)
 
 

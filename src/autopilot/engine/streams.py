@@ -54,13 +54,19 @@ class Streams:
 
     def _plans(self) -> dict[str, str]:
         """The accepted plan of every target with its test files, by path."""
-        found = (self.passes(target) for target in self.run().start.targets)
+        targets = self.run().start.targets
+        found = (self.passes(phase) for target in targets for phase in (target, *self.parts(target)))
         return {path: text for passes in found for path, text in plan_files(passes).items()}
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
         briefs = (started.brief for started in self.run().of(PhaseStarted))
         return tuple(self.phase(brief) for brief in briefs if brief.phase.id == phase)
+
+    def parts(self, phase: str) -> tuple[str, ...]:
+        """The sub-phases the phase was ever split into, as they were begun."""
+        briefs = (started.brief for started in self.run().of(PhaseStarted))
+        return tuple(dict.fromkeys(brief.phase.id for brief in briefs if brief.parent == phase))
 
     def all_passes(self) -> tuple[PhaseRecord, ...]:
         """Every pass of every phase so far, in the order in which they were started."""

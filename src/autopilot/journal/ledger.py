@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinished
+from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, RunFinished, StepFinished
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
@@ -61,10 +61,11 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
     runs = tuple(stream for stream in journal.streams() if "/" not in stream)
     records = [RunRecord(entries=journal.load(run)) for run in runs]
     told = remembered(archived)
-    for finished in (f for record in records for f in record.of(PhaseFinished)):
-        told[finished.outcome.phase] = Standing(
-            status=settled(finished.verdict), score=finished.outcome.alignment_score
-        )
+    for event in (entry.event for record in records for entry in record.entries):
+        if isinstance(event, PhaseFinished):
+            told[event.outcome.phase] = Standing(status=settled(event.verdict), score=event.outcome.alignment_score)
+        elif isinstance(event, MergeRefused):
+            told[event.phase] = Standing(status="in_progress")
     return Ledger(
         runs=runs,
         newest=records[-1] if records else None,

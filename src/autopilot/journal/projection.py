@@ -23,6 +23,7 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import log_of
+from autopilot.journal.projection_parts import part_states
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order, times
 
@@ -46,8 +47,12 @@ def state_of(
     known = histories(run, phases)
     made = in_order(run, phases)
     entries = times(run, made)
-    by_id = {phase.id: phase for phase in run.start.phases}
-    states = {id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) for id_, history in known.items()}
+    by_id, parts = {phase.id: phase for phase in run.start.phases}, part_states(run, known)
+    states = {
+        id_: phase_state(by_id.get(id_, Phase(id=id_, name="")), history) | parts.get(id_, {})
+        for id_, history in known.items()
+        if not history.is_part
+    }
     log = log_of(run, phases)
     return {
         "_meta": _meta(run, known, states, max(now, entries[-1].at)),

@@ -34,14 +34,14 @@ Told = Iterator[tuple[str, dict[str, Any]]]
 
 def log_of(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> list[Line]:
     """Every line by time; at the same instant a pass's lines stand between its start and its end."""
-    waiting = {(id_, record.brief.cycle): record for id_, passes in phases.items() for record in passes}
+    waiting = {(id_, record.brief.number): record for id_, passes in phases.items() for record in passes}
     lines = list[Line]()
     cycles = Cycles()
     for entry in run.entries:
         lines.extend(run_lines(entry, cycles))
         cycles.hear(entry.event)
         if isinstance(entry.event, PhaseStarted):
-            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.cycle), None)
+            record = waiting.pop((entry.event.brief.phase.id, entry.event.brief.number), None)
             lines.extend(pass_lines(record) if record else ())
         if isinstance(entry.event, CompletionStarted):
             record = waiting.pop((COMPLETION, 0), None)

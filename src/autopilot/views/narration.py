@@ -131,7 +131,10 @@ class Narrator:
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
         if phase in self.told:
-            yield from self.told[phase].close()
+            yield from self.told.pop(phase).close()
+        yield from _split(outcome)
+        if outcome.status == "split_request":
+            return
         yield from _digest(outcome)
         yield from _issues(outcome)
         yield from self._judged(event)
@@ -148,7 +151,6 @@ class Narrator:
             if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
                 yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened.pop(phase, None)
-        self.told.pop(phase, None)
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
         """CENF-01i and CENF-03a: how a remediation came out."""
@@ -214,6 +216,16 @@ def _status(start: RunStarted, spec: Spec, targets: tuple[str, ...]) -> Iterator
 
 def _spec(spec: Spec) -> str:
     return f"{clean(spec.path)} ({spec.sha256.removeprefix('sha256:')[:8]})"
+
+
+def _split(outcome: PhaseOutcome) -> Iterator[str]:
+    """SPLT-01 and SPLT-06."""
+    if outcome.status == "split_request" and outcome.split_details:
+        parts = f"{outcome.split_details.total_sub_phases} sub-phases"
+        reason = clean(outcome.reason)
+        yield f"Phase {outcome.phase} too large ({reason}). Splitting into {parts}, launching in parallel..."
+    if outcome.sub_phases:
+        yield f"Phase {outcome.phase} (split: {', '.join(end.sub_phase_id for end in outcome.sub_phases)})"
 
 
 def _digest(outcome: PhaseOutcome) -> Iterator[str]:
