@@ -1,10 +1,13 @@
 """A phase too big for one pass: its parts are worked on by themselves, merged by their letters, and judged together."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from autopilot.domain.events import MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
+import pytest
+
+from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
 from autopilot.domain.modes import Modes
 from support import project as letters
 from support.project import ACTION, plan_answer, rate_answer, reviews, work_answer
@@ -156,3 +159,32 @@ def test_a_split_phase_below_the_threshold_is_mended_as_a_whole(place: Path) -> 
         ["1a-01", "1b-01"],
     )
     assert project.reads("letter1.txt") == "done, and better\n"
+
+
+def test_splt_09_a_plan_the_user_wrote_is_carried_out_as_it_is_and_says_so(place: Path) -> None:
+    files = [(file, "done") for names in PARTS.values() for file in names]
+    works = [work_answer("1", f"01-0{n}", file, "done\n") for n, (file, _) in enumerate(files, 1)]
+    project = driven(place, [*reviews(), *works])
+    folder = ".planning/phases/01-letter-1"
+    write(project.root, {path.replace("{dir}", folder): text for path, text in big_plan()["write"].items()})
+
+    assert project.run().exit == 0
+    (whole,) = project.of(PhaseFinished)
+    assert any(issue.startswith("split_request: 6 complex tasks") for issue in whole.outcome.issues)
+
+
+def test_a_run_killed_while_parts_are_at_work_goes_on_with_those_that_are_open(place: Path) -> None:
+    project = split(place, *part("1a", "part1.txt"), *part("1b", "letter1.txt"))
+
+    def cut(entry: Entry) -> None:
+        if isinstance(entry.event, PhaseMerged):
+            project.meanwhile = lambda _: None
+            raise KeyboardInterrupt
+
+    project.meanwhile = cut
+    with pytest.raises(KeyboardInterrupt):
+        project.run(modes=Modes(sequential=True))
+
+    assert project.resume().exit == 0
+    assert [begun.brief.phase.id for begun in project.of(PhaseStarted)] == ["1", "1a", "1b"]
+    assert max(Counter(project.calls).values()) == 1
