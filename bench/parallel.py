@@ -8,19 +8,21 @@ import time
 from pathlib import Path
 
 PHASES, JOBS, GOAL = 20, 4, 1.15
+# The schedule is measured, not the disk.
+MEMORY = Path("/dev/shm")
 # Seconds of work, in turn. Long beside what Autopilot itself does, as real agents are.
-SLEEPS = (4.0, 8.0, 6.0, 6.0)
+SLEEPS = (6.0, 12.0, 9.0, 9.0)
 # One at a time takes as long as all sleeps together; a few phases show it as well as all of them.
-ALONE = 3
+ALONE = 2
 ACTION = "Write the file with the one word that the criterion looks for, and leave every other file of it as it is."
+ROW = '{criterion = "it is there", score = 9.5, evidence = "a:1", justification = "as asked"}'
 REVIEWS = (
     ("plan_check", "{pass = true, confidence = 9}"),
     ("mini_verify", '{pass = true, commands_run = ["grep"]}'),
     ("verify", '{pass = true, commands_run = ["grep"], autonomous_confidence = 9}'),
     ("judge", '{recommendation = "proceed", concerns = ["short"], independent_evidence = ["a:1 -- done"]}'),
     ("judge_divergence", '{recommendation = "proceed", agreements = ["it is there"]}'),
-    ("rate", '{alignment_score = 9.5, commands_run = ["grep"], scorecard = [{criterion = "it is there", score = 9.5, '
-             'evidence = "a:1", justification = "as asked"}]}'),
+    ("rate", f'{{alignment_score = 9.5, commands_run = ["grep"], scorecard = [{ROW}]}}'),
 )  # fmt: skip
 
 
@@ -31,7 +33,7 @@ def sleep_of(phase: int) -> float:
 def ideal(phases: int, jobs: int) -> float:
     """No schedule is shorter than this."""
     sleeps = [sleep_of(phase) for phase in range(1, phases + 1)]
-    return max(sum(sleeps) / jobs, max(sleeps))
+    return max(sum(sleeps) / jobs, *sleeps)
 
 
 def roadmap(phases: int) -> str:
@@ -65,7 +67,7 @@ def answers(phases: int) -> str:
 
 def seconds(phases: int, jobs: int) -> float:
     """The whole command, from its start to its end."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         root, script = Path(folder) / "project", Path(folder) / "agent.toml"
         (root / ".planning").mkdir(parents=True)
         (root / ".planning" / "ROADMAP.md").write_text(roadmap(phases), encoding="utf-8")

@@ -1,8 +1,11 @@
 """What a run prints while it goes on: the plain lines of group H, with one phase at a time and with three."""
 
 import io
+import os
 import re
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 

@@ -9,6 +9,7 @@ import pytest
 
 from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
 from autopilot.domain.modes import Modes
+from autopilot.views.narration import Narrator
 from support import project as letters
 from support.project import ACTION, plan_answer, rate_answer, reviews, work_answer
 from support.repos import write
@@ -68,6 +69,27 @@ def test_splt_02_05_the_parts_of_a_big_phase_are_run_and_come_together(place: Pa
         2,
     )
     assert project.reads("part1.txt") == project.reads("letter1.txt") == "done\n"
+
+
+def test_splt_01_06_a_split_is_announced_and_reported(place: Path) -> None:
+    project = split(place, *part("1a", "part1.txt"), *part("1b", "letter1.txt"))
+    project.run()
+    narrator = Narrator()
+
+    lines = [line for stream, entry in project.entries for line in narrator.tell(stream, entry)]
+
+    reason = "6 complex tasks (at most 5)"
+    assert f"Phase 1 too large ({reason}). Splitting into 2 sub-phases, launching in parallel..." in lines
+    assert "Phase 1 (split: 1a, 1b)" in lines
+
+
+def test_splt_08_every_part_is_verified_judged_and_rated_by_itself(place: Path) -> None:
+    project = split(place, *part("1a", "part1.txt"), *part("1b", "letter1.txt"))
+    project.run()
+
+    asked = {call for call in project.calls if call.split("/")[1] in {"verify", "judge", "rate"}}
+
+    assert asked == {f"{name}/{step}/1" for name in ("1a", "1b") for step in ("verify", "judge", "rate")}
 
 
 def test_splt_03_a_part_has_its_own_goal_and_folder_and_everything_else_of_the_phase(place: Path) -> None:
@@ -188,3 +210,19 @@ def test_a_run_killed_while_parts_are_at_work_goes_on_with_those_that_are_open(p
     assert project.resume().exit == 0
     assert [begun.brief.phase.id for begun in project.of(PhaseStarted)] == ["1", "1a", "1b"]
     assert max(Counter(project.calls).values()) == 1
+
+
+def test_splt_10_a_remediation_with_many_issues_is_split_and_each_part_mends_its_own(place: Path) -> None:
+    files = ("letter1.txt", "b.txt", "c.txt", "d.txt")
+    rows = [{"criterion": f, "score": 8.0, "evidence": f"{f}:1", "justification": f"{f} is short"} for f in files]
+    low = {"alignment_score": 8.0, "scorecard": rows, "commands_run": ["grep -> found"]}
+    mends = [work_answer(f"1{x}", f"1{x}-R1", f"more{x}.txt", "more\n") for x in "ab"]
+    plain = [plan_answer("1", [("letter1.txt", "done")]), work_answer("1", "01-01", "letter1.txt", "done\n")]
+    project = driven(place, [*reviews(), {"role": "rate", "phase": "1", "result": low}, *plain, *mends])
+
+    end = project.run()
+
+    parts = [begun.brief for begun in project.of(PhaseStarted) if begun.brief.parent]
+    assert (end.exit, end.phases["1"].score) == (0, 9.4)
+    assert [(part.phase.id, part.cycle, len(part.feedback)) for part in parts] == [("1a", 1, 3), ("1b", 1, 1)]
+    assert project.reads("morea.txt") == project.reads("moreb.txt") == "more\n"

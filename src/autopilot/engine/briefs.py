@@ -10,6 +10,7 @@ from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, Brief, MergeRefused, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
+from autopilot.domain.oversize import split_due
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
@@ -80,8 +81,9 @@ def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | N
 
 
 def _completed(passes: tuple[PhaseRecord, ...]) -> PhaseRecord:
-    """The pass whose shortcomings are to be mended: the newest that was not given up."""
-    kept = (p for p in reversed(passes) if not (p.finished and isinstance(p.finished[-1].verdict, Stop)))
+    """The pass whose shortcomings are to be mended: the newest that was neither given up nor taken apart."""
+    whole = (p for p in reversed(passes) if not split_due(p))
+    kept = (p for p in whole if not (p.finished and isinstance(p.finished[-1].verdict, Stop)))
     return next(kept, passes[-1])
 
 

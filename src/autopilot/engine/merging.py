@@ -63,7 +63,8 @@ def message_of(move: Merge, run: RunRecord) -> str:
 
 def own_checks(records: Sequence[PhaseRecord], commit: str, hands: Hands) -> tuple[CommandRun, ...]:
     """Every criterion of the roadmap and of the plans, with the frozen test files laid over the tree."""
-    files = {f"{r.brief.dir}/{test.path}": test.text for r in records if r.plan for test in r.plan.tests}
+    files = {path: text for r in records for path, text in r.shown.items() if "/tests/" in path}
+    files |= {f"{r.brief.dir}/{test.path}": test.text for r in records if r.plan for test in r.plan.tests}
     return hands.facts.check(commit, unique(c for record in records for c in promised_by(record)), files)
 
 

@@ -44,7 +44,7 @@ class Streams:
         run = self.run()
         settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
         start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
-        shown = self._plans() if brief.phase.id == COMPLETION else {}
+        shown = self._plans() if brief.phase.id == COMPLETION else inherited(brief)
         return PhaseRecord(start=start, brief=brief, entries=self._load(stream), shown=shown)
 
     def completion(self) -> PhaseRecord | None:
@@ -77,6 +77,15 @@ class Streams:
             if stream not in self._entries:
                 self._entries[stream] = self._journal.load(stream)
             return self._entries[stream]
+
+
+def inherited(brief: Brief) -> dict[str, str]:
+    """For a part that mends a phase: the phase's plan, whose test files lie in the folder above."""
+    if not brief.parent or brief.plan is None:
+        return {}
+    folder = brief.dir.rpartition("/")[0]
+    tests = {f"{folder}/{test.path}": test.text for test in brief.plan.tests}
+    return {f"{folder}/PLAN.md": brief.plan.text, **tests}
 
 
 def plan_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:

@@ -211,7 +211,8 @@ class Luck:
             case Continue(brief=open_pass):
                 return self.finished(open_pass)
             case Gather(phase=name):
-                return ended(name, self.data.draw(st.sampled_from([Advance(), FAILED])))
+                verdicts: list[Verdict] = [Advance(), FAILED]
+                return ended(name, self.data.draw(st.sampled_from(verdicts)))
             case Merge() as merge:
                 return self.merged(merge)
             case Land(phase=name, commit=commit):
