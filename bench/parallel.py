@@ -10,8 +10,9 @@ from pathlib import Path
 PHASES, JOBS, GOAL = 20, 4, 1.15
 # The schedule is measured, not the disk.
 MEMORY = Path("/dev/shm")
-# Seconds of work, in turn. Long beside what Autopilot itself does, as real agents are.
-SLEEPS = (6.0, 12.0, 9.0, 9.0)
+# Seconds of work, the same for as many phases in a row as run together. Long beside what Autopilot itself does, as real
+# agents are.
+SLEEPS = (7.0, 11.0, 9.0, 8.0, 10.0)
 # One at a time takes as long as all sleeps together; a few phases show it as well as all of them.
 ALONE = 2
 ACTION = "Write the file with the one word that the criterion looks for, and leave every other file of it as it is."
@@ -27,7 +28,7 @@ REVIEWS = (
 
 
 def sleep_of(phase: int) -> float:
-    return SLEEPS[(phase - 1) % len(SLEEPS)]
+    return SLEEPS[(phase - 1) // JOBS % len(SLEEPS)]
 
 
 def ideal(phases: int, jobs: int) -> float:

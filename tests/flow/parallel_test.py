@@ -241,7 +241,7 @@ def test_a_cap_stops_every_phase_and_the_run_can_be_resumed(place: Path) -> None
     end = project.run(modes=JOBS, caps=RunCaps(tokens=2000))
 
     assert (end.exit, project.of(RunFinished)[-1].brake) == (20, "tokens_per_run")
-    assert not [thread for thread in threading.enumerate() if thread.name in {"1", "2", "3", "merge"}]
+    assert not [thread for thread in threading.enumerate() if thread.name in {"1", "2", "3", "line"}]
 
 
 def test_a_bug_in_one_phase_ends_the_run_and_keeps_what_the_others_finished(place: Path) -> None:

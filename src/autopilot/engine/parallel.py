@@ -6,16 +6,24 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseOutcome, RunEvent, RunFinished, RunStopped
+from autopilot.domain.events import (
+    MergeRefused,
+    PhaseLanded,
+    PhaseMerged,
+    PhaseOutcome,
+    RunEvent,
+    RunFinished,
+    RunStopped,
+)
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.engine.brakes import Tripped
 from autopilot.engine.decide import Finish
 from autopilot.engine.gathering import gather, split_phase
 from autopilot.engine.hands import Hands
-from autopilot.engine.loop import act, close_pass, close_split, next_event, run_phase
+from autopilot.engine.loop import act, close_pass, close_split, land, next_event, run_phase
 from autopilot.engine.merging import merge, merged_as_it_is
-from autopilot.engine.orchestrate import Complete, Continue, End, Merge
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Merge
 from autopilot.engine.parts import part_records, stood_on
 from autopilot.engine.several import Named, Work, is_shared, named_files, next_moves
 from autopilot.engine.splitting import Gather
@@ -44,7 +52,7 @@ class Ended:
     finish: Finish
 
 
-Done = Ended | PhaseOutcome | PhaseMerged | MergeRefused
+Done = Ended | PhaseOutcome | PhaseMerged | MergeRefused | PhaseLanded
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class Team:
         for move in next_moves(run, self._named(run), self._hands.cores):
             if isinstance(move, Merge) and (merged := merged_as_it_is(move)):
                 return merged
-            if isinstance(move, Continue | Merge | Gather):
+            if isinstance(move, Continue | Merge | Gather | Land):
                 self._begin(move, run)
             elif not (isinstance(move, Complete | End) and self._threads):
                 return act(move, self._hands, self._streams)
@@ -125,7 +133,8 @@ class Team:
         return news.done
 
     def _begin(self, move: Work, run: RunRecord) -> None:
-        key = move.brief.phase.id if isinstance(move, Continue) else "merge"
+        # One at a time of what moves a line.
+        key = move.brief.phase.id if isinstance(move, Continue) else "line"
         if key in self._threads:
             return
         slot = move.brief.slot if isinstance(move, Continue) else 0
@@ -163,6 +172,8 @@ class Team:
                 return Ended(*run_phase(brief, hands, self._streams, lambda: self._news.put(News(key))))
             case Merge(phase=phase):
                 return merge(move, run, stood_on(run, self._streams, phase), hands)
+            case Land():
+                return land(move, run, hands, self._streams)
             case Gather(phase=phase):
                 whole, parts = self._streams.passes(phase)[-1], part_records(run, self._streams, phase)
                 return gather(run, split_phase(run, phase), whole, parts, hands)

@@ -25,8 +25,8 @@ from autopilot.engine.splitting import Gather, Split, next_in_split, open_split
 
 Named = Mapping[str, frozenset[str] | None]
 """By phase at work: the files its plan names; None while that is not known."""
-Work = Continue | Merge | Gather
-Moves = tuple[Continue | Merge | Gather | RunMove, ...]
+Work = Continue | Merge | Gather | Land
+Moves = tuple[Work | RunMove, ...]
 
 
 def is_shared(run: RunRecord) -> bool:
@@ -51,16 +51,14 @@ def next_moves(run: RunRecord, named: Named, cores: int) -> Moves:
     What comes behind the last phase is given only when nothing is at work.
     """
     work: tuple[Work, ...] = tuple(Continue(brief) for brief in run.open_passes)
-    landing = next_landing(run)
-    if landing is not None:
-        return (*work, landing)
     parts = [move for split in open_splits(run) if (move := next_in_split(run, split, room(run, cores)))]
     work = (*work, *(move for move in parts if not isinstance(move, Spawn)))
     spawns = [move for move in parts if isinstance(move, Spawn)]
     if spawns or run.start.settings.modes.jobs == 1:
         return (*work, *spawns[:1])
-    merge = next_merge(run, named)
-    work = (*work, merge) if merge else work
+    # What is landed may have moved on by a commit of papers, so the line is known only behind it.
+    joining = next_landing(run) or next_merge(run, named)
+    work = (*work, joining) if joining else work
     begin = next_skip(run) or next_spawn(run)
     if begin is not None:
         return (*work, begin)

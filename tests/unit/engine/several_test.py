@@ -176,7 +176,7 @@ class Luck:
     def play(self) -> End:
         for _ in range(300):
             found = next_moves(self.run, self.named(), cores=2)
-            at_once = [move for move in found if not isinstance(move, Continue | Merge | Gather)]
+            at_once = [move for move in found if not isinstance(move, Continue | Merge | Gather | Land)]
             move = at_once[0] if at_once else self.data.draw(st.sampled_from(found))
             if isinstance(move, End):
                 return move
