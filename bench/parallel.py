@@ -12,7 +12,7 @@ PHASES, JOBS, GOAL = 20, 4, 1.15
 MEMORY = Path("/dev/shm")
 # Seconds of work, the same for as many phases in a row as run together. Long beside what Autopilot itself does, as real
 # agents are.
-SLEEPS = (7.0, 11.0, 9.0, 8.0, 10.0)
+SLEEPS = (10.0, 14.0, 12.0, 11.0, 13.0)
 # One at a time takes as long as all sleeps together; a few phases show it as well as all of them.
 ALONE = 2
 ACTION = "Write the file with the one word that the criterion looks for, and leave every other file of it as it is."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Brief, Entry, Event, PhaseStarted, stream_of
+from autopilot.domain.events import Brief, Entry, Event, PhaseStarted, RunStarted, stream_of
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
 
@@ -17,6 +17,7 @@ class Streams:
     def __init__(self, journal: Journal, run: str, listeners: Sequence[Listener]) -> None:
         self._journal, self._run, self._listeners = journal, run, listeners
         self._entries: dict[str, tuple[Entry, ...]] = {}
+        self._started: tuple[int, RunStarted | None] = (0, None)
         self.turn = threading.RLock()
 
     def append(self, stream: str, event: Event) -> None:
@@ -41,11 +42,19 @@ class Streams:
 
     def phase(self, brief: Brief) -> PhaseRecord:
         stream = stream_of(self._run, brief.phase.id, brief.number)
-        run = self.run()
-        settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
-        start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
+        start = self._in_force()
         shown = self._plans() if brief.phase.id == COMPLETION else inherited(brief)
         return PhaseRecord(start=start, brief=brief, entries=self._load(stream), shown=shown)
+
+    def _in_force(self) -> RunStarted:
+        """How the run was started, with specification and limits as they are now; computed anew when it has gone on."""
+        run = self.run()
+        number, start = self._started
+        if start is None or number != len(run.entries):
+            settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
+            start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
+            self._started = len(run.entries), start
+        return start
 
     def completion(self) -> PhaseRecord | None:
         """The steps behind the last phase, once they have begun."""
