@@ -20,8 +20,9 @@ from autopilot.views.batch_report import NAME, Batch, batch_report
 
 
 def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
-    """Every target's passes, and behind them the run's own end, if it has come to that."""
-    found = {target: streams.passes(target) for target in streams.run().start.targets}
+    """Every target's passes with those of its parts, and behind them the run's own end, if it has come to that."""
+    targets = streams.run().start.targets
+    found = {phase: streams.passes(phase) for target in targets for phase in (target, *streams.parts(target))}
     ending = streams.completion()
     return found | ({COMPLETION: (ending,)} if ending else {})
 

@@ -12,7 +12,8 @@ from autopilot.consulting.mapping import ContextMapping, Mapped, Target
 from autopilot.consulting.sitting import Around, sitting
 from autopilot.domain.digest import digest_of
 from autopilot.domain.errors import AgentUnavailable, AskingStopped, Interrupted, UsageInvalid, UsageLimited
-from autopilot.domain.events import Brief, RunStarted
+from autopilot.domain.events import RunStarted
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunEnd
 from autopilot.domain.spending import answers, spent

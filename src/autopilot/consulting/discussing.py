@@ -10,8 +10,8 @@ from autopilot.consulting.context_file import ContextFile
 from autopilot.domain.asked_papers import with_phase
 from autopilot.domain.asking_people import YOU_DECIDE, Asked, idea_in, meant, picked
 from autopilot.domain.errors import NoAnswer
-from autopilot.domain.events import Brief
 from autopilot.domain.open_points import TALK_CATEGORIES, AreaQuestion, FollowUpClaim, GrayArea, GrayAreasClaim
+from autopilot.domain.passes import Brief
 from autopilot.domain.user_context import UserAnswer
 from autopilot.engine.consultation import Consultation
 from autopilot.journal.asked_files import AskedFile

@@ -9,9 +9,9 @@ import msgspec
 from autopilot.domain.asked_papers import KeptQuestion, with_phase
 from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.errors import NoAnswer
-from autopilot.domain.events import Brief
 from autopilot.domain.forecast import Sufficiency
 from autopilot.domain.open_points import OpenQuestion
+from autopilot.domain.passes import Brief
 from autopilot.domain.user_context import UserAnswer
 from autopilot.engine.consultation import Consultation
 from autopilot.journal.asked_files import AskedFile

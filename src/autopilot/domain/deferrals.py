@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autopilot.domain.events import Noted, PhaseFinished, PhaseOutcome, VerdictGiven
+from autopilot.domain.events import Noted, PhaseFinished, VerdictGiven
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value

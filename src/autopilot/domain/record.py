@@ -9,7 +9,6 @@ import msgspec
 
 from autopilot.domain.events import (
     AgentAnswered,
-    Brief,
     CompletionFinished,
     CompletionStarted,
     Entry,
@@ -19,19 +18,18 @@ from autopilot.domain.events import (
     PhaseFinished,
     PhaseLanded,
     PhaseMerged,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
-    Spec,
     StepFinished,
     StepStarted,
     VerdictGiven,
 )
 from autopilot.domain.moments import elapsed
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.person import ruling
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
@@ -201,7 +199,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
         """Every finished pass of the phase."""
-        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished))
+        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
 
     def retried(self, phase: str) -> bool:
         """Whether the phase got another chance after it had failed."""
@@ -220,7 +218,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def _since_retry(self, phase: str) -> Sequence[Event]:
         told = self._told.get(phase, ())
-        chances = [n for n, event in enumerate(told) if isinstance(event, RunResumed | MergeRefused)]
+        chances = [n for n, event in enumerate(told) if _begins_anew(event, phase)]
         return told[chances[-1] + 1 :] if chances else told
 
     @cached_property
@@ -340,7 +338,15 @@ def _concerned(event: Event) -> tuple[str, ...]:
         case RunResumed(retry=retry):
             return retry
         case PhaseFinished(outcome=outcome):
-            return (outcome.phase,)
+            parts = outcome.split_details.recommended_sub_phases if outcome.split_details else ()
+            return (outcome.phase, *(part.sub_phase_id for part in parts if outcome.status == "split_request"))
         case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused() | VerdictGiven():
             return (event.phase,)
     return ()
+
+
+def _begins_anew(event: Event, phase: str) -> bool:
+    """Whether from here on earlier passes of the phase no longer count: another chance, or a split it is part of."""
+    if isinstance(event, PhaseFinished):
+        return event.outcome.phase != phase
+    return isinstance(event, RunResumed | MergeRefused)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from autopilot.domain.events import PhaseOutcome, VerdictGiven
+from autopilot.domain.events import VerdictGiven
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import HumanWord
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord

@@ -6,7 +6,8 @@ from typing import TypeVar
 import msgspec
 
 from autopilot.domain.asking_people import Answering, Asked, Batch, Given
-from autopilot.domain.events import Brief, Noted, PhaseStarted, RunFinished, StepStarted, stream_of
+from autopilot.domain.events import Noted, PhaseStarted, RunFinished, StepStarted, stream_of
+from autopilot.domain.passes import Brief
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Journal
 from autopilot.domain.questions import Question

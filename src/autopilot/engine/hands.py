@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import EMPTY_INBOX, Inbox
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord

@@ -9,19 +9,17 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
 from autopilot.domain.digest import WORKING, PassDigest
 from autopilot.domain.events import (
-    Brief,
     CompletionStarted,
-    DoneBefore,
     LandingStarted,
     Noted,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunEvent,
     RunFinished,
 )
+from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -34,6 +32,7 @@ from autopilot.engine.checkpoint import pause
 from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.footing import accepted, built_upon, in_line
+from autopilot.engine.gathering import part_brief
 from autopilot.engine.hands import Hands, LandingHands
 from autopilot.engine.hearing import take_in
 from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, next_phase
@@ -45,6 +44,7 @@ from autopilot.engine.papers import (
     write_postmortem,
     write_trace,
 )
+from autopilot.engine.parts import left_to_mend
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
 from autopilot.engine.redo import pass_end
@@ -68,7 +68,7 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
                 return paused
             heed(tripped, hands, streams)
             write_calibrations(run, hands.diagnostics)
-            return PhaseStarted(brief=brief_for(spawn, run, streams.passes(spawn.phase.id), hands))
+            return PhaseStarted(brief=opened(spawn, run, hands, streams))
         case Continue(brief=brief):
             return finish_pass(brief, run, hands, streams)
         case Skip() | End() as told:
@@ -83,6 +83,13 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
             )
         case _ as never:
             assert_never(never)
+
+
+def opened(spawn: Spawn, run: RunRecord, hands: Hands, streams: Streams) -> Brief:
+    passes = streams.passes(spawn.phase.id)
+    if spawn.parent:
+        return part_brief(spawn, run, streams.passes(spawn.parent)[-1], passes)
+    return brief_for(spawn, run, passes, hands, left_to_mend(run, streams, spawn.phase.id) if spawn.cycle else None)
 
 
 def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
@@ -149,13 +156,28 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
         streams.append_run(warning)
     lost += (*write_postmortem(record, finish, hands.diagnostics), *keep_looks(record, finish, hands))
     outcome = noting(outcome, lost)
-    verdict = PHASE_GATE.decide(pass_end(brief, outcome, run, passes))
-    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=verdict, mode=brief.mode, turn=brief.turn)
+    finished = judged(outcome, brief, run, passes)
     hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
+
+
+def judged(outcome: PhaseOutcome, brief: Brief, run: RunRecord, passes: tuple[PhaseRecord, ...]) -> PhaseFinished:
+    """What the run makes of it."""
+    verdict = PHASE_GATE.decide(pass_end(brief, outcome, run, passes))
+    return PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=verdict, mode=brief.mode, turn=brief.turn)
+
+
+def close_split(outcome: PhaseOutcome, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
+    """What the run makes of a phase whose parts have come together; the work of those that passed is kept aside."""
+    passes = streams.passes(outcome.phase)
+    brief = passes[-1].brief
+    if outcome.status == "failed" and outcome.commit != brief.base:
+        name = f"autopilot-diagnostic-phase-{outcome.phase}"
+        outcome = msgspec.structs.replace(outcome, diagnostic_branch=hands.workspace.branch(name, outcome.commit))
+    return judged(outcome, brief, run, passes)
 
 
 def keep_looks(record: PhaseRecord, finish: Finish, hands: Hands) -> tuple[str, ...]:
@@ -204,9 +226,10 @@ def with_papers(move: Land, run: RunRecord, hands: LandingHands, streams: Stream
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
-    passes = streams.passes(move.phase)
-    files = {path: text for held in papers_due(run, streams) for path, text in held.items()} | papers(passes)
-    receipt = receipt_files(run, passes, hands)
+    whole = [streams.passes(phase) for phase in (move.phase, *streams.parts(move.phase))]
+    files = {path: text for held in papers_due(run, streams) for path, text in held.items()}
+    files |= {path: text for passes in whole for path, text in papers(passes).items()}
+    receipt = {path: text for passes in whole for path, text in receipt_files(run, passes, hands).items()}
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
     return sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
-from autopilot.domain.events import Brief, CompletionFinished, DoneBefore, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.passes import Brief, DoneBefore
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Mode
@@ -22,7 +23,7 @@ GAPS_REMAIN = 12
 @dataclass(frozen=True, slots=True)
 class Spawn:
     """
-    Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone it gets.
+    Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone; a part has a `parent`.
 
     `turn` counts the passes that `mode` asked for.
     """
@@ -33,6 +34,7 @@ class Spawn:
     slot: int = 0
     mode: Mode = "initial"
     turn: int = 0
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ class Continue:
     """Go on with the pass that is open."""
 
     brief: Brief
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Join work that passed, begun on `base`, to the line it belongs to, which is at `onto` now."""
+
+    phase: str
+    base: str
+    onto: str
+    commit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +150,12 @@ def merged_line(run: RunRecord) -> str:
     last = next((m for m in reversed(tuple(run.of(PhaseMerged))) if m.phase in run.start.targets), None)
     landed = run.landed(last.phase) if last else None
     return landed.commit if landed else last.commit if last else run.start.base
+
+
+def free_slot(run: RunRecord) -> int:
+    """The lowest number no pass works under; 0 is left to the run itself."""
+    taken = {brief.slot for brief in run.open_passes}
+    return next(number for number in range(1, len(taken) + 2) if number not in taken)
 
 
 def _begin(run: RunRecord, phase: Phase) -> RunMove:

@@ -8,9 +8,8 @@ from autopilot.domain.record import RunRecord
 from autopilot.engine.hands import LandingHands
 from autopilot.engine.hearing import attend
 from autopilot.engine.loop import land, noted
-from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
-from autopilot.engine.parallel import is_shared
-from autopilot.engine.several import Merge, next_moves
+from autopilot.engine.orchestrate import End, Land, Skip, next_phase
+from autopilot.engine.several import is_shared, next_moves
 from autopilot.engine.streams import Streams
 
 
@@ -38,6 +37,7 @@ def settle_run(hands: Settler, streams: Streams) -> RunFinished | None:
                 return None
 
 
-def next_move(run: RunRecord) -> Continue | Merge | Spawn | Skip | Land | Complete | End:
-    """The one that can be done at once, where several phases may be at work."""
-    return next_moves(run, {})[-1] if is_shared(run) else next_phase(run)
+def next_move(run: RunRecord) -> Skip | Land | End | None:
+    """The one that can be done at once and without an agent, where several phases may be at work; None without one."""
+    moves = next_moves(run, {}, 1) if is_shared(run) else (next_phase(run),)
+    return next((move for move in moves if isinstance(move, Land | Skip | End)), None)

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.counting import best
-from autopilot.domain.events import DoneBefore, Entry, PhaseFinished, RunFinished, StepFinished, VerdictGiven
+from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, RunFinished, StepFinished, VerdictGiven
+from autopilot.domain.passes import DoneBefore
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord, judged
@@ -95,7 +96,8 @@ def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Stan
     own = [(at, one) for at, one in finished if one.outcome.phase == phase]
     words = (e.event for e in record.entries if isinstance(e.event, PhaseFinished | VerdictGiven))
     last = next(end for end in reversed(judged(words)) if end.outcome.phase == phase)
-    status = settled(last.verdict)
+    refused = any(event.phase == phase for event in record.of(MergeRefused))
+    status = "in_progress" if refused and not record.standing(phase) else settled(last.verdict)
     unfinished = status == "in_progress" and earlier is not None and earlier.status == "completed"
     before = earlier.history if earlier else ()
     return Standing(

@@ -27,6 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
+from autopilot.journal.projection_parts import part_states
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order
 
@@ -94,14 +95,16 @@ class Projection:
         sizes: dict[str, list[int]] = {}
         for digest in source.digests():
             sizes.setdefault(digest.phase, []).append(digest.entries)
-        for id_, history in known.items():
+        whole_phases = {id_: history for id_, history in known.items() if not history.is_part}
+        for id_, history in whole_phases.items():
             mark = (len(history.turns), len(history.notes), len(history.words), *sizes.get(id_, ()))
             if id_ not in self._states or self._states[id_][0] != mark:
                 whole = replace(history, passes=source.passes(id_))
                 self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
-        suspect = {"rubber_stamp_suspect": True}
-        marked = suspects(run)
-        return {id_: self._states[id_][1] | (suspect if id_ in marked else {}) for id_ in known}
+        more = part_states(run, known)
+        for id_ in suspects(run):
+            more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
         ending = source.completion()

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.costs import estimated_tokens
-from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome, PhaseSkipped
+from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseSkipped
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
 from autopilot.domain.record import PhaseRecord

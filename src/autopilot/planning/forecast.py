@@ -6,7 +6,7 @@ from typing import Literal
 
 from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.events import Brief, RunStarted
+from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import (
     CommandSource,
     Forecast,
@@ -14,6 +14,7 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Mode, first_mode

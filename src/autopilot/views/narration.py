@@ -6,7 +6,6 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.costs import cap_warning, cost_line
 from autopilot.domain.deferrals import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.domain.events import (
-    Brief,
     CompletionFinished,
     Entry,
     MergeRefused,
@@ -14,18 +13,16 @@ from autopilot.domain.events import (
     PhaseFinished,
     PhaseLanded,
     PhaseMerged,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
-    Spec,
-    StepDigest,
     VerdictGiven,
 )
 from autopilot.domain.headings import HEADINGS
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -164,7 +161,10 @@ class Narrator:
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
         if phase in self.told:
-            yield from self.told[phase].close()
+            yield from self.told.pop(phase).close()
+        yield from _split(outcome)
+        if outcome.status == "split_request":
+            return
         began = self.opened.get(phase)
         yield from _quick(outcome, seconds_between(began[0], at) if began else None)
         yield from _digest(outcome)
@@ -185,7 +185,6 @@ class Narrator:
             if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
                 yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened.pop(phase, None)
-        self.told.pop(phase, None)
 
     def _counted(self, event: PhaseFinished) -> Iterator[str]:
         """CTX-03: what has been told of passes since this process began."""
@@ -274,6 +273,16 @@ def _verdict(event: VerdictGiven) -> Iterator[str]:
 
 def _spec(spec: Spec) -> str:
     return f"{clean(spec.path)} ({spec.sha256.removeprefix('sha256:')[:8]})"
+
+
+def _split(outcome: PhaseOutcome) -> Iterator[str]:
+    """SPLT-01 and SPLT-06."""
+    if outcome.status == "split_request" and outcome.split_details:
+        parts = f"{outcome.split_details.total_sub_phases} sub-phases"
+        reason = clean(outcome.reason)
+        yield f"Phase {outcome.phase} too large ({reason}). Splitting into {parts}, launching in parallel..."
+    if outcome.sub_phases:
+        yield f"Phase {outcome.phase} (split: {', '.join(end.sub_phase_id for end in outcome.sub_phases)})"
 
 
 def _digest(outcome: PhaseOutcome) -> Iterator[str]:

@@ -9,7 +9,6 @@ from autopilot.domain.events import (
     Event,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
@@ -19,6 +18,7 @@ from autopilot.domain.events import (
     VerdictGiven,
     stream_of,
 )
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import judged
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import Advance

@@ -2,7 +2,8 @@
 
 import pytest
 
-from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome, VerdictGiven
+from autopilot.domain.events import Entry, Event, PhaseFinished, VerdictGiven
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import AskHuman

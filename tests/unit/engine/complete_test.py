@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.batch_figures import batch_figures
-from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseOutcome, PhaseSkipped, PhaseStarted
+from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseSkipped, PhaseStarted
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Stop

@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseOutcome, PhaseStarted, VerdictGiven
+from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseStarted, VerdictGiven
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Verdict

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.redo import Scored, Standing
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict

@@ -13,10 +13,9 @@ from autopilot.domain.events import (
     RunFinished,
     RunResumed,
     RunStopped,
-    Spec,
-    StepDigest,
     VerdictGiven,
 )
+from autopilot.domain.passes import Spec, StepDigest
 from autopilot.domain.results import Debugged, Executed, MiniVerified, Planned, Rated, Unanswered, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.journal.projection import EVENTS_KEPT, state_of, state_text
