@@ -13,8 +13,9 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "views", "engine", "sessions", "domain"},
+    "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
     "app":       {"attesting", "driving", "provision", *EVERYTHING},
+    "looping":   {"app", "driving", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},

@@ -63,10 +63,11 @@ def _perform(verb: str, words: list[str]) -> int:
 
         desk = app.desk(verbs.here())
         return init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
-    if verb == "receipt":
-        from autopilot.cli import receipt
+    if verb in {"receipt", "loop"}:
+        from autopilot import looping
+        from autopilot.cli import loop, receipt
 
-        return receipt.perform(options, app)
+        return receipt.perform(options, app) if verb == "receipt" else loop.perform(options, looping)
     if look.only_looks(options):
         return look.perform(options, app)
     return verbs.perform(options, app)

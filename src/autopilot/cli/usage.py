@@ -13,6 +13,7 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "loop",
 )
 
 HELP = """\
@@ -39,6 +40,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  loop                  one session after another, each in the mode it is sure of
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -86,6 +88,9 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
+                        --confidence-threshold N (0.85), --dry-run, --json;
+                        agents and sandbox as for run (docs/session-loop.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

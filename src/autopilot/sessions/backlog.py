@@ -34,6 +34,14 @@ class Backlog(Value, frozen=True, kw_only=True):
     def first(self) -> tuple[str, ...]:
         return (*self.failed, *self.ready, *self.weak, *self.gaps)[:MOST_PRIORITIES]
 
+    def without(self, phases: Sequence[str]) -> "Backlog":
+        """What is left when these are done."""
+        kept = {
+            name: tuple(phase for phase in getattr(self, name) if phase not in phases)
+            for name in self.__struct_fields__
+        }
+        return Backlog(**kept)
+
     def has(self, mode: str) -> bool:
         work = {"feature": self.ready, "deep": self.failed or self.weak, "housekeeping": self.gaps}
         return bool(work.get(mode))

@@ -33,6 +33,8 @@ def exit_code(end: LoopEnd) -> int:
     worst = max(end.exits, default=0)
     if record.dry_run:
         return 0
+    if end.trouble is not None:
+        return end.trouble
     if end.exhausted:
         return worst
     if record.kill_switch is None:
@@ -84,7 +86,8 @@ def preview(
             return
         sure = choice.confidence >= flags.confidence_threshold
         verdict = "would run" if sure else "would be left to you" if number == 1 else "would end the loop"
-        yield f"  {number}. {choice.mode} of phase {', '.join(chosen)}: confidence {shown(choice.confidence)}, {verdict}"
+        named = f"{choice.mode} of phase {', '.join(chosen)}"
+        yield f"  {number}. {named}: confidence {shown(choice.confidence)}, {verdict}"
         yield f"     {choice.rationale}"
         for other in choice.alternatives:
             yield f"     or {other.mode}: {shown(other.confidence)}"

@@ -41,6 +41,11 @@ class LineFile:
             return ()
         return objects_in(text)
 
+    def newest(self, *keys: str) -> tuple[dict[str, Any], ...]:
+        """The last object of each combination of these fields, in the order they were first written."""
+        found = {tuple(str(line.get(key)) for key in keys): line for line in self.read()}
+        return tuple(found.values())
+
 
 def objects_in(text: bytes | str) -> tuple[dict[str, Any], ...]:
     """One object a line; blank and damaged lines are passed over."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from autopilot.domain.errors import Interrupted
+from autopilot.domain.errors import AutopilotError, Interrupted
 from autopilot.domain.value import Value
 from autopilot.sessions import switches
 from autopilot.sessions.flags import LoopFlags
@@ -52,6 +52,7 @@ class LoopState(Value, frozen=True, kw_only=True):
     manual: bool = False
     exhausted: bool = False
     exits: tuple[int, ...] = ()
+    trouble: int | None = None
 
 
 class Watching(Protocol):
@@ -103,18 +104,24 @@ class LoopPlan(Value, frozen=True, kw_only=True):
 
 
 class LoopEnd(Value, frozen=True, kw_only=True):
-    """How the loop ended: its record, and what only the exit code needs to know."""
+    """
+    How the loop ended: its record, and what only the exit code needs to know.
+
+    `exits` are those of the sessions' runs, `trouble` that of an error which kept a session from taking place.
+    """
 
     record: LoopRecord
     exhausted: bool = False
     exits: tuple[int, ...] = ()
+    trouble: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """What was raised instead of an answer, in its own words."""
+    """What was raised instead of an answer, in its own words; `code` where it is trouble the user can mend."""
 
     words: str
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +163,8 @@ def on_recommendation(state: LoopState, plan: LoopPlan, said: Got[Recommendation
 def after_session(state: LoopState, plan: LoopPlan, said: Got[Any] | Failed, pulse: Pulse) -> LoopState:
     """A session that came back counts, whatever it brought; one that died does not."""
     if isinstance(said, Failed):
-        return _stopped(state, Kill(switch="failed-wave", detail=f"sessionRunner threw: {said.words}"))
+        broken = replace(state, trouble=said.code)
+        return _stopped(broken, Kill(switch="failed-wave", detail=f"sessionRunner threw: {said.words}"))
     result = said.value if isinstance(said.value, Mapping) else {}
     name, code = result.get("session_id"), measured(result.get("exit_code"))
     counted = replace(
@@ -219,7 +227,7 @@ def run_loop(plan: LoopPlan, ports: Ports) -> LoopEnd:
         state = _iterated(state, plan, ports)
     record = record_of(state, plan, ports.now())
     ports.closed(record)
-    return LoopEnd(record=record, exhausted=state.exhausted, exits=state.exits)
+    return LoopEnd(record=record, exhausted=state.exhausted, exits=state.exits, trouble=state.trouble)
 
 
 def _iterated(state: LoopState, plan: LoopPlan, ports: Ports) -> LoopState:
@@ -281,5 +289,7 @@ def _stopped(state: LoopState, killed: Kill) -> LoopState:
 def _attempt(work: Callable[[], T]) -> Got[T] | Failed:
     try:
         return Got(work())
+    except AutopilotError as error:
+        return Failed(f"{error.what} {error.why} {error.do}", error.exit_code)
     except Exception as error:  # noqa: BLE001 - whatever a part dies of, the loop ends in order and its record says so
         return Failed(str(error))

@@ -76,12 +76,12 @@ class Session:
                 reading=shop.reading,
                 ceiling=shop.ceiling,
                 recoveries=shop.recoveries,
-                progress=lambda wave: self._beat(start.session_id, wave, shop),
+                progress=lambda wave: self._beat(entry.session_id, wave, shop),
             )
             outcome = execute(plan, beating)
             return self.close(start, plan, outcome)
         finally:
-            self.registry.deregister(start.session_id)
+            self.registry.deregister(entry.session_id)
 
     def close(self, start: SessionStart, plan: SessionPlan, outcome: SessionOutcome) -> dict[str, Any]:
         """Metrics first, then the word for the next session, then what was learned."""

@@ -57,12 +57,16 @@ def plain(value: msgspec.Struct) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("case", [c for c in cases("modeselect", "cases") if not nested((c.values[0] or {}).get("signals"))])
+@pytest.mark.parametrize(
+    "case", [c for c in cases("modeselect", "cases") if not nested((c.values[0] or {}).get("signals"))]
+)
 def test_modes_are_chosen_as_in_the_worked_cases(case: dict[str, Any]) -> None:
     assert plain(select(signals_of(case["signals"]))) == case["expected"]
 
 
-@pytest.mark.parametrize("case", [c for c in cases("modeselect", "cases") if nested((c.values[0] or NESTED)["signals"])])
+@pytest.mark.parametrize(
+    "case", [c for c in cases("modeselect", "cases") if nested((c.values[0] or NESTED)["signals"])]
+)
 def test_a_rate_counts_where_sessions_write_it_as_much_as_on_top(case: dict[str, Any]) -> None:
     found = select(signals_of(case["signals"]))
 
