@@ -3,7 +3,7 @@
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +44,7 @@ from autopilot.sessions.session_modes import Executed as Mode
 from autopilot.sessions.session_modes import exclusivity
 from autopilot.sessions.signals import Sources
 from autopilot.sessions.spirals import AgentReport, Status
-from autopilot.sessions.stall import Watch
+from autopilot.sessions.stall import CADENCE_S, Watch
 from autopilot.sessions.waves import Role, WaveTask, plan_session
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.user_files import find_root, read_bytes
@@ -70,9 +70,20 @@ class Step(Value, frozen=True, kw_only=True):
     phases: tuple[str, ...] = ()
 
 
-def run(request: LoopRequest, listener: Listener, warn: Warn) -> LoopEnd:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Where the time comes from: as the journal writes it, in seconds, and between two looks at a heartbeat."""
+
+    now: Callable[[], str] = SystemClock().now
+    seconds: Callable[[], float] = time.time
+    look_every_s: float = CADENCE_S
+
+
+def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | None = None) -> LoopEnd:
     """Session after session until a switch stops it. Its record is written when this returns."""
+    timing = timing or Timing()
     ground = Ground.of(request, listener, warn)
+    ground.heartbeat.seconds = timing.seconds
     repository = _repository(ground.root)
     repository.ignore(ground.home.name, repository.shape().exclude)
     loops = OpenLoops(ground.home / "metrics", _me(), _lives)
@@ -80,22 +91,21 @@ def run(request: LoopRequest, listener: Listener, warn: Warn) -> LoopEnd:
         warn(
             f"The loop {lost.autopilot_run_id} was cut off after {lost.iterations_completed} sessions; it is recorded."
         )
-    now = SystemClock().now()
     plan = LoopPlan(
         flags=request.flags,
-        run_id=loops.unique(default_run_id(ground.branch, moment(now))),
+        run_id=loops.unique(default_run_id(ground.branch, moment(timing.now()))),
         branch=ground.branch,
         host_class=platform.system().lower() or None,
     )
     patience = Patience()
     ports = Ports(
-        now=SystemClock().now,
+        now=timing.now,
         selector=ground.choose,
         runner=ground.session,
         evaluator=lambda: ground.reading().assessment,
         peers=lambda: len(ground.live.peers()),
         aborted=lambda: patience.asked,
-        watch=Watch(ground.heartbeat.age_ms),
+        watch=Watch(ground.heartbeat.age_ms, every_s=timing.look_every_s),
         opened=loops.opened,
         closed=loops.closed,
     )
@@ -151,14 +161,17 @@ class Heartbeat:
     """When something last happened: an entry of the journal, or an agent that wrote to its transcript."""
 
     transcripts: Path
-    last: float = field(default_factory=time.time)
+    seconds: Callable[[], float] = time.time
+    last: float | None = None
 
     def beat(self) -> None:
-        self.last = time.time()
+        self.last = self.seconds()
 
-    def age_ms(self) -> float:
+    def age_ms(self) -> float | None:
+        if self.last is None:
+            return None
         newest = max((_changed(path) for path in self.transcripts.rglob("*")), default=0.0)
-        return (time.time() - max(self.last, newest)) * 1000
+        return (self.seconds() - max(self.last, newest)) * 1000
 
 
 @dataclass(slots=True)
@@ -313,7 +326,7 @@ def status_of(end: RunEnd, phase: str, mode: Mode) -> Status:
     if held.status == "completed":
         raised = mode != "deep" or held.score is None or held.score >= WEAK
         return "done" if raised else "partial"
-    if end.exit == BREAKER:
+    if end.exit == BREAKER and held.status in {"in_progress", "failed"}:
         return "spiral"
     return "failed" if held.status == "failed" else "partial"
 

@@ -1,7 +1,10 @@
 """The session loop on the real engine with a scripted agent: it executes, and every switch stops it."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +12,17 @@ import pytest
 
 from autopilot import looping
 from autopilot.cli import main
+from autopilot.domain.events import Entry as Entry_
+from autopilot.domain.events import PhaseStarted, RunStopped, StepFinished
 from autopilot.domain.request import RunRequest
-from autopilot.journal.clock import SystemClock
-from autopilot.looping import LoopRequest
+from autopilot.journal.clock import SystemClock, TickingClock
+from autopilot.looping import LoopRequest, Timing
 from autopilot.sessions import ending, flags
 from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.registry import Entry, Registry
 from support.history import good_history
-from support.project import plan_answer, reviews, work_answer
-from support.repos import git
+from support.project import plan_answer, rate_answer, reviews, work_answer
+from support.repos import git, write
 from support.runs import Drive, driven
 
 
@@ -39,14 +44,23 @@ def letters(*phases: str, word: str = "done") -> list[dict[str, Any]]:
 
 
 def project_of(land: Path, *phases: str, answers: list[dict[str, Any]] | None = None) -> Drive:
-    project = driven(land, [*reviews(), *(letters(*(p[0] for p in phases)) if answers is None else answers)], *phases)
+    content = letters(*(phase[0] for phase in phases)) if answers is None else answers
+    project = driven(land, [*content, *reviews()], *phases)
     good_history(project.root, SystemClock().now())
     return project
 
 
-def loop(project: Drive, *words: str) -> LoopEnd:
-    base = RunRequest(folder=str(project.root), agent=f"scripted:{project.script}", sandbox="none")
-    return looping.run(LoopRequest(flags=flags.parse(list(words)), base=base), project.hear, project.warnings.append)
+def loop(project: Drive, *words: str, timing: Timing | None = None, lenient: bool = False) -> LoopEnd:
+    agent = f"scripted:{project.script}"
+    base = RunRequest(folder=str(project.root), agent=agent, sandbox="none", lenient=lenient)
+    request = LoopRequest(flags=flags.parse(list(words)), base=base)
+    return looping.run(request, project.hear, project.warnings.append, timing)
+
+
+def commit(root: Path, files: dict[str, str]) -> None:
+    write(root, files)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "config")
 
 
 def lines(project: Drive, name: str) -> list[dict[str, Any]]:
@@ -76,3 +90,164 @@ def test_without_a_history_the_first_choice_is_left_to_the_user(land: Path) -> N
 
     assert (end.record.fallback_to_manual, ending.exit_code(end)) == (True, 11)
     assert project.entries == []
+
+
+def test_a_loop_that_did_all_it_was_asked_for_ends_well(land: Path) -> None:
+    end = loop(project_of(land, "1"), "--max-sessions=1")
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("max-sessions-reached", 0)
+    assert end.record.kill_switch_detail == "iterations_completed=1 >= max-sessions=1"
+
+
+def test_when_its_hours_are_over_no_other_session_begins(land: Path) -> None:
+    timing = Timing(now=TickingClock(SystemClock().now(), step_s=1200).now)
+
+    end = loop(project_of(land, "1"), "--max-hours=1", timing=timing)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("max-hours-exceeded", 20)
+    assert end.record.iterations_completed == 1
+
+
+def test_when_its_tokens_are_spent_no_other_session_begins(land: Path) -> None:
+    answers = [{**answer, "usage": {"output_tokens": 50}} for answer in letters("1")]
+
+    end = loop(project_of(land, "1", answers=answers), "--max-tokens=60")
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("token-budget-exceeded", 20)
+    assert (end.record.iterations_completed, end.record.total_tokens_used) == (1, 100)
+
+
+def test_a_crowded_machine_gets_no_session(land: Path) -> None:
+    registry = Registry(land / "active", lambda: datetime.now(UTC))
+    for number in range(7):
+        registry.register(Entry(session_id=f"peer-{number}", pid=1))
+    project = project_of(land, "1")
+
+    end = loop(project)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("resource-overload", 21)
+    assert project.entries == []
+
+
+def test_work_of_another_kind_is_not_begun_unsure(land: Path) -> None:
+    project = project_of(land, "1", answers=[rate_answer(8.0), *letters("1")])
+
+    end = loop(project, lenient=True)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("low-confidence-fallback", 21)
+    assert end.record.iterations_completed == 1
+
+
+def test_ctrl_c_lets_the_session_finish_and_begins_no_other(land: Path) -> None:
+    project = project_of(land, "1")
+
+    def press(entry: Entry_) -> None:
+        if isinstance(entry.event, PhaseStarted):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    project.meanwhile = press
+    end = loop(project)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("user-abort", 130)
+    assert (end.record.iterations_completed, lines(project, "sessions")[-1]["agent_summary"]["complete"]) == (1, 1)
+
+
+def test_a_second_ctrl_c_stops_at_once_and_the_run_can_go_on(land: Path) -> None:
+    project = project_of(land, "1")
+
+    def press(entry: Entry_) -> None:
+        if isinstance(entry.event, StepFinished) and entry.event.step == "execute" and not project.of(RunStopped):
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    project.meanwhile = press
+    end = loop(project)
+    project.meanwhile = lambda _: None
+
+    assert (end.record.kill_switch, end.record.iterations_completed, ending.exit_code(end)) == ("user-abort", 0, 130)
+    assert project.resume().exit == 0
+
+
+def test_an_agent_that_goes_in_circles_ends_the_loop(land: Path) -> None:
+    project = project_of(land, "1", answers=[{"role": "plan", "outcome": "timeout"}])
+    config = {"workflow": {"research": False}, "limits": {"unanswered": 50}}
+    commit(project.root, {".planning/config.json": json.dumps(config)})
+
+    end = loop(project)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("spiral", 21)
+
+
+def test_a_phase_that_fails_ends_the_loop(land: Path) -> None:
+    condemned = {"role": "judge", "phase": "1", "result": {"recommendation": "halt", "concerns": ["wrong"]}}
+    project = project_of(land, "1", answers=[condemned, *letters("1")])
+
+    end = loop(project)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("failed-wave", 21)
+    assert end.record.iterations_completed == 1
+
+
+def test_a_session_that_leaves_most_of_it_to_a_person_ends_the_loop(land: Path) -> None:
+    text = (
+        "# Plan: Phase 1 -- Letter 1\n\n## Wave 1\n"
+        '<task id="01-01" type="checkpoint:human-action">\n### Task 01-01: Post the letter\n</task>\n'
+    )
+    plan = {"role": "plan", "result": {"total_tasks": 1}, "write": {"{dir}/PLAN.md": text}}
+
+    end = loop(project_of(land, "1", answers=[plan]))
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("carryover-too-high", 21)
+
+
+def test_a_session_without_a_sign_of_life_ends_the_loop(land: Path) -> None:
+    hours = (n * 3600.0 * 24 * 365 * 100 for n in range(1, 100_000))
+    timing = Timing(seconds=lambda: next(hours), look_every_s=0.01)
+
+    end = loop(project_of(land, "1"), timing=timing)
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("stall-timeout", 21)
+    assert end.record.stall_recovery_count >= 1
+
+
+def test_trouble_that_keeps_sessions_from_taking_place_has_its_own_exit_code(land: Path) -> None:
+    project = project_of(land, "1")
+    project.script.unlink()
+
+    end = loop(project)
+
+    assert end.record.kill_switch == "failed-wave"
+    assert ending.exit_code(end) in {2, 3}
+
+
+def test_a_dry_run_tells_the_iterations_and_starts_none(
+    land: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = project_of(land, "1", "2>1", "3>2", "4>3")
+    monkeypatch.chdir(project.root)
+
+    code = main.main(["loop", "--max-sessions", "3", "--dry-run", "--max-hours=", "--confidence-threshold=x"])
+
+    told = capsys.readouterr()
+    assert code == 0
+    assert "1. feature of phase 1, 2, 3: confidence 0.85, would run" in told.out
+    assert "2. feature of phase 4: confidence 0.85, would run" in told.out
+    assert "3. ends here: nothing is left to do" in told.out
+    assert "--confidence-threshold=x is no number; the default 0.85 is used." in told.err
+    assert [line["dry_run"] for line in lines(project, "autopilot")] == [True]
+    assert not (project.root / ".autopilot" / "journal.db").exists()
+
+
+def test_the_verb_tells_what_stopped_it_and_what_to_do(
+    land: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = project_of(land, "1")
+    monkeypatch.chdir(project.root)
+    agent = ["--agent", f"scripted:{project.script}", "--unsandboxed"]
+
+    assert main.main(["loop", "--max-sessions=1", *agent]) == 0
+    told = capsys.readouterr().out
+    assert "stopped by max-sessions-reached: iterations_completed=1 >= max-sessions=1" in told
+    assert "what to do: All sessions asked for are done." in told
+    assert main.main(["loop", "--json", *agent]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["exit"] == 0
