@@ -28,7 +28,7 @@ from autopilot.planning import order, selection
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import Patience
 from autopilot.sessions import backlog as backlogs
-from autopilot.sessions import probes, resources, signals
+from autopilot.sessions import probes, resources, signals, state_fields
 from autopilot.sessions.backlog import Backlog, SessionWork
 from autopilot.sessions.executor import Dispatch, Workshop
 from autopilot.sessions.flags import LoopFlags
@@ -105,7 +105,7 @@ def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | N
         evaluator=lambda: ground.reading().assessment,
         peers=lambda: len(ground.live.peers()),
         aborted=lambda: patience.asked,
-        watch=Watch(ground.heartbeat.age_ms, every_s=timing.look_every_s),
+        watch=Watch(ground.look, every_s=timing.look_every_s),
         opened=loops.opened,
         closed=loops.closed,
     )
@@ -148,9 +148,11 @@ def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
 
 
 def _with_gaps(roadmap: Roadmap, ledger: Ledger) -> tuple[str, ...]:
-    """The phases of requirements that the last run's audit left open."""
+    """The phases that do not fit together yet, or whose requirements the last run's audit left open."""
     done = ledger.newest.completion if ledger.newest else None
     audit = done.self_audit if done else None
+    if ledger.newest and done and done.integration == "fail":
+        return ledger.newest.start.targets
     left = {gap.requirement_id for gap in audit.remaining_gap_details} if audit else set()
     named = {gap.phase_id for gap in audit.found if gap.requirement_id in left} if audit else set()
     return tuple(p.id for p in roadmap.phases if p.id in named or left & set(p.requirements))
@@ -163,6 +165,7 @@ class Heartbeat:
     transcripts: Path
     seconds: Callable[[], float] = time.time
     last: float | None = None
+    session: str | None = None
 
     def beat(self) -> None:
         self.last = self.seconds()
@@ -239,7 +242,7 @@ class Ground:
 
     def known(self) -> Signals:
         sources = Sources(
-            state=_text(self.home / "STATE.md") or _text(self.root / ".planning" / "STATE.md"),
+            state=self._word() or _text(self.root / ".planning" / "STATE.md"),
             sessions=_text(self.books.sessions.path),
             lock=_text(self.home / "bootstrap.lock"),
             learnings=self.books.learnings.newest("type", "subject"),
@@ -247,12 +250,25 @@ class Ground:
         )
         return signals.gathered(sources, datetime.now(UTC))
 
+    def _word(self) -> str | None:
+        """What the last session left for the next; its word is spent once all it had to leave over is done."""
+        text = _text(self.books.state)
+        fields = state_fields.read(text)
+        carried = {str(phase) for phase in fields.priorities or ()} if fields else set()
+        return text if not carried or carried & self.backlog().all else None
+
     def choose(self) -> Recommendation:
         return signals.choose(self.known(), self.backlog())
 
     def reading(self, own: str | None = None) -> Reading:
         seen = probes.probe(platform.system(), lambda path: _text(Path(path)) or "", _printed)
         return resources.read(replace(seen, peers=len(self.live.peers(own))))
+
+    def look(self) -> float | None:
+        """How long ago the session last moved. Other sessions are told that this one is still there."""
+        if self.heartbeat.session:
+            self.live.heartbeat(self.heartbeat.session)
+        return self.heartbeat.age_ms()
 
     def session(self, request: SessionRequest) -> dict[str, Any]:
         """One session: the run of its phases, judged by what the run itself found out."""
@@ -280,7 +296,11 @@ class Ground:
             branch=self.branch,
             recommended=request.mode,
         )
-        return session.run(start, plan, shop, self._entry(own, name, mode))
+        self.heartbeat.session = own
+        try:
+            return session.run(start, plan, shop, self._entry(own, name, mode))
+        finally:
+            self.heartbeat.session = None
 
     def _entry(self, own: str, name: str, mode: Mode) -> LiveSession:
         return LiveSession(

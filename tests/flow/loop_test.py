@@ -3,7 +3,8 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from autopilot.journal.clock import SystemClock, TickingClock
 from autopilot.looping import LoopRequest, Timing
 from autopilot.sessions import ending, flags
 from autopilot.sessions.loop import LoopEnd
+from autopilot.sessions.open_loops import CUT_OFF
 from autopilot.sessions.registry import Entry, Registry
 from support.history import good_history
 from support.project import plan_answer, rate_answer, reviews, work_answer
@@ -27,10 +29,10 @@ from support.runs import Drive, driven
 
 
 @pytest.fixture
-def land(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def land(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place with a registry of its own."""
     monkeypatch.setenv("AUTOPILOT_SESSIONS", str(place / "active"))
-    yield place
+    return place
 
 
 def letters(*phases: str, word: str = "done") -> list[dict[str, Any]]:
@@ -251,3 +253,22 @@ def test_the_verb_tells_what_stopped_it_and_what_to_do(
     assert "what to do: All sessions asked for are done." in told
     assert main.main(["loop", "--json", *agent]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["exit"] == 0
+
+
+def test_a_loop_that_is_killed_loses_nothing_and_the_next_one_goes_on(land: Path) -> None:
+    project = project_of(land, "1", "2>1")
+    argv = [sys.executable, "-m", "autopilot", "loop", "--agent", f"scripted:{project.script}", "--unsandboxed"]
+    victim = subprocess.Popen(argv, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert victim.stdout is not None
+    assert any("Step: EXECUTE" in line for line in victim.stdout), "it never came to the work"
+    victim.kill()
+    victim.communicate()
+
+    end = loop(project)
+
+    assert (end.exhausted, ending.exit_code(end)) == (True, 0)
+    cut_off, whole = lines(project, "autopilot")
+    assert (cut_off["kill_switch_detail"], cut_off["kill_switch"]) == (CUT_OFF, None)
+    assert whole["autopilot_run_id"] != cut_off["autopilot_run_id"]
+    assert project.log().count("feat(01): 01-01 - Write letter1.txt") == 1
+    assert not list((project.root / ".autopilot" / "metrics" / "open-loops").iterdir())

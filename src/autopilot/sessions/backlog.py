@@ -34,6 +34,10 @@ class Backlog(Value, frozen=True, kw_only=True):
     def first(self) -> tuple[str, ...]:
         return (*self.failed, *self.ready, *self.weak, *self.gaps)[:MOST_PRIORITIES]
 
+    @property
+    def all(self) -> frozenset[str]:
+        return frozenset((*self.ready, *self.failed, *self.weak, *self.gaps))
+
     def without(self, phases: Sequence[str]) -> "Backlog":
         """What is left when these are done."""
         kept = {

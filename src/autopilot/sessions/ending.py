@@ -59,6 +59,8 @@ def summary(end: LoopEnd) -> Iterator[str]:
         yield "  what to do: run the next phases yourself (autopilot next), or lower --confidence-threshold."
     elif record.kill_switch_detail:
         yield f"  {record.kill_switch_detail}"
+    if end.rationale and not end.exhausted:
+        yield f"  the selector says: {end.rationale}"
 
 
 def last_line(end: LoopEnd) -> str:

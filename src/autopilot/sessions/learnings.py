@@ -73,6 +73,18 @@ def sizing(record: Mapping[str, Any], now: datetime) -> Learning | None:
     return _learned(SIZING, subject, insight, (name, f"{name}: completion_rate={rate:g}"), now)
 
 
+def doubted(known: Iterable[Learning], record: Mapping[str, Any]) -> Iterator[Learning]:
+    """What a session that did not finish what it planned makes less sure: that sessions of its size work."""
+    told = record.get("effectiveness") or {}
+    rate, planned = measured(told.get("completion_rate")), measured(told.get("planned_issues"))
+    if rate is None or not planned or rate >= WELL_DONE:
+        return
+    subject = f"{record['session_type']} sessions of {int(planned)}"
+    for old in newest(known):
+        if (old.type, old.subject) == (SIZING, subject):
+            yield replace(old, confidence=_moved(old.confidence, AGAINST))
+
+
 def _learned(kind: str, subject: str, insight: str, source: tuple[str, str], now: datetime) -> Learning:
     session, evidence = source
     return Learning(
@@ -141,16 +153,6 @@ def calibrations(learnings_md: str) -> tuple[dict[str, Any], ...]:
         {"type": GUIDANCE, "subject": f"{mode}: a person looked at phase {phase}", "confidence": START}
         for mode, phase in modes
     )
-
-
-def hit_rate(learnings: Iterable[Learning]) -> float | None:
-    """How often the recommended mode was the one taken, of all times it was noted; None before the first."""
-    noted = [
-        (len(one.evidence), one.subject.partition("-selected-vs-")) for one in newest(learnings) if one.type == ACCURACY
-    ]
-    total = sum(count for count, _ in noted)
-    right = sum(count for count, (recommended, _, chosen) in noted if recommended == chosen)
-    return right / total if total else None
 
 
 def _decayed(entry: Mapping[str, Any], now: datetime) -> float:

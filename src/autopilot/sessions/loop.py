@@ -53,6 +53,7 @@ class LoopState(Value, frozen=True, kw_only=True):
     exhausted: bool = False
     exits: tuple[int, ...] = ()
     trouble: int | None = None
+    rationale: str = ""
 
 
 class Watching(Protocol):
@@ -108,12 +109,14 @@ class LoopEnd(Value, frozen=True, kw_only=True):
     How the loop ended: its record, and what only the exit code needs to know.
 
     `exits` are those of the sessions' runs, `trouble` that of an error which kept a session from taking place.
+    `rationale` is what the selector had to say when its choice ended the loop.
     """
 
     record: LoopRecord
     exhausted: bool = False
     exits: tuple[int, ...] = ()
     trouble: int | None = None
+    rationale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,8 @@ def on_recommendation(state: LoopState, plan: LoopPlan, said: Got[Recommendation
     if found and found.mode:
         words = f"confidence={shown(confidence)} < threshold={shown(threshold)}"
     detail = f"iteration {state.iterations + 1}: {words}"
-    ended = replace(state, exhausted=bool(found and found.exhausted))
+    why = found.rationale if found else ""
+    ended = replace(state, exhausted=bool(found and found.exhausted), rationale=why)
     if state.iterations:
         return _stopped(ended, Kill(switch="low-confidence-fallback", detail=detail))
     return replace(ended, over=True, manual=True, detail=f"{detail} \u2014 fallback to manual")
@@ -227,7 +231,13 @@ def run_loop(plan: LoopPlan, ports: Ports) -> LoopEnd:
         state = _iterated(state, plan, ports)
     record = record_of(state, plan, ports.now())
     ports.closed(record)
-    return LoopEnd(record=record, exhausted=state.exhausted, exits=state.exits, trouble=state.trouble)
+    return LoopEnd(
+        record=record,
+        exhausted=state.exhausted,
+        exits=state.exits,
+        trouble=state.trouble,
+        rationale=state.rationale,
+    )
 
 
 def _iterated(state: LoopState, plan: LoopPlan, ports: Ports) -> LoopState:

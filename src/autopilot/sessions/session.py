@@ -103,6 +103,8 @@ class Session:
         for found in (chosen, learnings.sizing(record, now)):
             if isinstance(found, Learning):
                 self.books.learn(found)
+        for doubt in learnings.doubted(self.books.known(), record):
+            self.books.learnings.append(doubt)
 
     def _beat(self, session_id: str, wave: WaveOutcome, shop: Workshop) -> None:
         self.registry.heartbeat(session_id, status="wave", wave=wave.wave)

@@ -94,8 +94,13 @@ def written(next_session: NextUp, completion: float, carryover: float) -> str:
 
 def _value(text: str) -> Any:
     if text.startswith("[") and text.endswith("]"):
-        return [_scalar(item.strip()) for item in text[1:-1].split(",") if item.strip()]
+        return [_item(item.strip()) for item in text[1:-1].split(",") if item.strip()]
     return _scalar(text)
+
+
+def _item(text: str) -> Any:
+    """A phase may be called 2.10, which is not 2.1."""
+    return int(text) if text.isdecimal() else text.strip("\"'")
 
 
 def _scalar(text: str) -> Any:

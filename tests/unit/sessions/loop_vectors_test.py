@@ -96,8 +96,14 @@ def test_whole_loops_leave_the_record_of_the_worked_cases(case: dict[str, Any]) 
 
 
 def played(case: dict[str, Any]) -> Play:
-    parts = {name: case.get(name) for name in ("modes", "sessions", "verdicts", "peers", "abort")}
-    return Play(**parts, options=case["opts"])
+    return Play(
+        modes=case["modes"],
+        sessions=case["sessions"],
+        verdicts=case.get("verdicts"),
+        peers=case.get("peers"),
+        abort=case.get("abort"),
+        options=case["opts"],
+    )
 
 
 @pytest.mark.parametrize("case", [c for c in cases("loop", "cases") if STALE_FILE in (c.values[0] or {STALE_FILE: 0})])
