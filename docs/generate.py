@@ -33,10 +33,10 @@ RESULTS = (
     (0, "every target phase passed"),
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
-    (11, "a phase waits for a person"),
+    (11, "a phase waits for a person, or the session loop leaves its first choice to you"),
     (12, "every target phase passed, but integration or self-audit gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
-    (21, "a circuit breaker stopped the run"),
+    (21, "a circuit breaker stopped the run, or a kill-switch the session loop"),
 )
 
 

@@ -40,7 +40,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
-  loop                  one session after another, each in the mode it is sure of
+  loop                  one session after another, in the mode it is sure of
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -89,8 +89,8 @@ options of other verbs:
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
   loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
-                        --confidence-threshold N (0.85), --dry-run, --json;
-                        agents and sandbox as for run (docs/session-loop.md)
+                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+                        --json, agents as for run (docs/session-loop.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,
