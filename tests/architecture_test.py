@@ -15,7 +15,8 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
     "app":       {"attesting", "driving", "provision", *EVERYTHING},
-    "looping":   {"app", "driving", *EVERYTHING},
+    "looping":   {"driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
+    "sessioning": {"app", "driving", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},

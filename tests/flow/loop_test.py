@@ -14,7 +14,7 @@ import pytest
 from autopilot import looping
 from autopilot.cli import main
 from autopilot.domain.events import Entry as Entry_
-from autopilot.domain.events import PhaseStarted, RunStopped, StepFinished
+from autopilot.domain.events import PhaseFinished, PhaseStarted, RunStopped, StepFinished
 from autopilot.domain.request import RunRequest
 from autopilot.journal.clock import SystemClock, TickingClock
 from autopilot.looping import LoopRequest, Timing
@@ -23,6 +23,7 @@ from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.open_loops import CUT_OFF
 from autopilot.sessions.registry import Entry, Registry
 from support.history import good_history
+from support.processes import PowerCut
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven
@@ -256,7 +257,7 @@ def test_the_verb_tells_what_stopped_it_and_what_to_do(
 
 
 def test_a_loop_that_is_killed_loses_nothing_and_the_next_one_goes_on(land: Path) -> None:
-    project = project_of(land, "1", "2>1")
+    project = project_of(land, "1")
     argv = [sys.executable, "-m", "autopilot", "loop", "--agent", f"scripted:{project.script}", "--unsandboxed"]
     victim = subprocess.Popen(argv, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert victim.stdout is not None
@@ -272,3 +273,20 @@ def test_a_loop_that_is_killed_loses_nothing_and_the_next_one_goes_on(land: Path
     assert whole["autopilot_run_id"] != cut_off["autopilot_run_id"]
     assert project.log().count("feat(01): 01-01 - Write letter1.txt") == 1
     assert not list((project.root / ".autopilot" / "metrics" / "open-loops").iterdir())
+
+
+def test_a_run_that_was_cut_off_is_a_session_of_its_own(land: Path) -> None:
+    project = project_of(land, "1", "2", "3")
+
+    def cut(entry: Entry_) -> None:
+        if isinstance(entry.event, PhaseFinished):
+            raise PowerCut
+
+    project.meanwhile = cut
+    with pytest.raises(PowerCut):
+        project.run("1,2")
+    project.meanwhile = lambda _: None
+    end = loop(project, "--max-sessions=1")
+
+    assert (end.record.kill_switch, ending.exit_code(end)) == ("max-sessions-reached", 0)
+    assert lines(project, "sessions")[-1]["effectiveness"]["planned_issues"] == 1

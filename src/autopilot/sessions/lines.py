@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.errors import StorageFailed
+from autopilot.sessions.private_files import unwritable
 
 
 class LineFile:
@@ -23,13 +23,13 @@ class LineFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             _write(fd, line if _ends_well(fd) else b"\n" + line)
             os.fsync(fd)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
         finally:
             os.close(fd)
 
@@ -70,11 +70,3 @@ def _ends_well(fd: int) -> bool:
 def _write(fd: int, data: bytes) -> None:
     while data:
         data = data[os.write(fd, data) :]
-
-
-def _unwritable(path: Path, error: OSError) -> StorageFailed:
-    return StorageFailed(
-        f"{path} cannot be written: {error.strerror or error}.",
-        why="It keeps what sessions did; without it nothing could be learned from them.",
-        do="Make room or set its permissions right, then start again.",
-    )

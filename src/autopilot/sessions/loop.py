@@ -151,10 +151,10 @@ def on_recommendation(state: LoopState, plan: LoopPlan, said: Got[Recommendation
         return _stopped(state, Kill(switch="low-confidence-fallback", detail=detail))
     found, threshold = said.value, plan.flags.confidence_threshold
     confidence = found.confidence if found else 0.0
-    if found and found.mode and confidence >= threshold:
+    if found and _named(found) and confidence >= threshold:
         return state
     words = "no mode recommendation"
-    if found and found.mode:
+    if found and _named(found):
         words = f"confidence={shown(confidence)} < threshold={shown(threshold)}"
     detail = f"iteration {state.iterations + 1}: {words}"
     why = found.rationale if found else ""
@@ -162,6 +162,10 @@ def on_recommendation(state: LoopState, plan: LoopPlan, said: Got[Recommendation
     if state.iterations:
         return _stopped(ended, Kill(switch="low-confidence-fallback", detail=detail))
     return replace(ended, over=True, manual=True, detail=f"{detail} \u2014 fallback to manual")
+
+
+def _named(found: Recommendation) -> bool:
+    return isinstance(found.mode, str) and bool(found.mode)
 
 
 def after_session(state: LoopState, plan: LoopPlan, said: Got[Any] | Failed, pulse: Pulse) -> LoopState:
@@ -276,7 +280,7 @@ def _boundary(state: LoopState, plan: LoopPlan, ports: Ports) -> tuple[Boundary,
         max_hours_ms=plan.flags.max_hours * switches.HOUR_MS,
         max_tokens=plan.flags.max_tokens,
         verdict=assessed.verdict if assessed else state.verdict_at_start,
-        peers=counted.value if isinstance(counted, Got) else None,
+        peers=measured(counted.value) if isinstance(counted, Got) else None,
         peer_abort=plan.peer_abort,
         aborted=ports.aborted(),
     )

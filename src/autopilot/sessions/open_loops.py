@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from autopilot.domain.value import Value
 from autopilot.sessions.lines import LineFile
 from autopilot.sessions.loop_record import LoopRecord
-from autopilot.sessions.private_files import write_private
+from autopilot.sessions.private_files import unwritable, write_private
 
 CUT_OFF = "the process ended before the loop did; what its sessions finished is kept"
 _MOST = 10_000
@@ -33,7 +33,10 @@ class OpenLoops:
 
     def unique(self, name: str) -> str:
         """The name, or with a number behind it when a loop has it already. It is taken when this returns."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self._folder, error) from error
         written = {line.get("autopilot_run_id") for line in self.lines.read()}
         for number in range(1, _MOST):
             fresh = name if number == 1 else f"{name}-{number}"

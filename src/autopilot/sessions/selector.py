@@ -59,12 +59,13 @@ def select(signals: Signals | None) -> Recommendation:
     if signals is None:
         return Recommendation(mode=DEFAULT, rationale="scaffold: null signals \u2192 default")
     pressure = pressure_of(signals.priorities, signals.text, signals.sessions)
-    if signals.completion_rate is not None and signals.completion_rate < LOW_COMPLETION:
+    completed, carried = measured(signals.completion_rate), measured(signals.carryover_ratio)
+    if completed is not None and completed < LOW_COMPLETION:
         others = (Alternative(mode="feature", confidence=0.3), Alternative(mode="discovery", confidence=0.25))
         return _fixed("plan-retro", 0.8, "low completion \u2192 retrospective", others, pressure)
-    if signals.carryover_ratio is not None and signals.carryover_ratio >= HIGH_CARRYOVER:
+    if carried is not None and carried >= HIGH_CARRYOVER:
         others = (Alternative(mode="feature", confidence=0.3), Alternative(mode="plan-retro", confidence=0.2))
-        words = f"carryover {whole(signals.carryover_ratio * 100)}% \u2014 deep clear"
+        words = f"carryover {whole(carried * 100)}% \u2014 deep clear"
         return _fixed("deep", 0.75, words, others, pressure)
     known = next((mode for mode in MODES if mode == signals.recommended_mode), None)
     if known is None:
@@ -86,7 +87,7 @@ def delta(mode: Mode, signals: Signals, pressure: Pressure) -> float:
     against = (
         trending not in (None, mode) and trend == _STRONG_TREND,
         wanted is not None and wanted != mode,
-        (signals.carryover_ratio or 0.0) >= SOME_CARRYOVER and mode != "deep",
+        (measured(signals.carryover_ratio) or 0.0) >= SOME_CARRYOVER and mode != "deep",
     )
     return gained - PENALTY * sum(against) + _pressed(mode, signals, pressure)
 

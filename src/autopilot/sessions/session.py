@@ -1,7 +1,7 @@
 """One complete session: register, plan, carry out the waves, and write down what it came to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -70,14 +70,7 @@ class Session:
         self.registry.sweep()
         self.registry.register(entry)
         try:
-            beating = Workshop(
-                work=shop.work,
-                now=shop.now,
-                reading=shop.reading,
-                ceiling=shop.ceiling,
-                recoveries=shop.recoveries,
-                progress=lambda wave: self._beat(entry.session_id, wave, shop),
-            )
+            beating = replace(shop, progress=lambda wave: self._beat(entry.session_id, wave, shop))
             outcome = execute(plan, beating)
             return self.close(start, plan, outcome)
         finally:

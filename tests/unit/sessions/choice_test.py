@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot import looping
+from autopilot import sessioning
 from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import PhaseEnd, RunEnd, RunRequest
@@ -164,7 +164,7 @@ def test_what_waits_behind_a_failure_or_a_person_is_not_ready() -> None:
     }
     verdicts = {name: end.status == "completed" for name, end in standings.items()}
 
-    found = looping.backlog_of(roadmap, Ledger(standings=standings, verdicts=verdicts))
+    found = sessioning.backlog_of(roadmap, Ledger(standings=standings, verdicts=verdicts))
 
     assert found == Backlog(ready=("5", "8"), failed=("2",), weak=("1",))
 
@@ -185,8 +185,8 @@ def test_a_phase_is_told_as_its_run_left_it(
 ) -> None:
     end = RunEnd(run="r", exit=code, reason="", phases={"1": PhaseEnd(status=status, score=score)})
 
-    assert looping.status_of(end, "1", mode) == expected
-    assert looping.status_of(end, "9", mode) == "partial"
+    assert sessioning.status_of(end, "1", mode) == expected
+    assert sessioning.status_of(end, "9", mode) == "partial"
 
 
 def test_what_recurs_is_surer_and_what_contradicts_it_less_sure() -> None:
