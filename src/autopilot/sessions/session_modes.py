@@ -25,7 +25,3 @@ KNOWN = frozenset(_BESIDE)
 def exclusivity(mode: str) -> Exclusivity:
     """Whether a session in this mode may run while another does; of an unknown mode it may not."""
     return _BESIDE.get(mode, "exclusive")
-
-
-def is_executed(mode: str | None) -> bool:
-    return mode in EXECUTED
