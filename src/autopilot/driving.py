@@ -35,8 +35,8 @@ from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.ending import run_end
 from autopilot.engine.hands import Hands
-from autopilot.engine.loop import run_all
 from autopilot.engine.orchestrate import second_chances
+from autopilot.engine.parallel import run_all
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
 from autopilot.evidence.facts import CommandFacts
@@ -202,13 +202,18 @@ class Driver:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
     def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
-        settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
         ground, provision = self.crew.ground, self.crew.provision
         workspace.supply(provision.source(workspace, ground, self.warn))
-        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
-        sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
         for remark in (*remarks(first, ground), *provision.remarks):
             self.warn(remark)
+        return self._hands_in(workspace, first)
+
+    def _hands_in(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
+        """With the clone of the workspace, and facts of its own: nothing else is shared by threads but what may be."""
+        settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
+        ground, provision = self.crew.ground, self.crew.provision
+        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
+        sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
@@ -232,6 +237,9 @@ class Driver:
                 signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
             ),
             redact=redactor,
+            elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first),
+            halted=processes.halted,
+            cores=os.cpu_count() or 1,
         )
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:

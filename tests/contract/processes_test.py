@@ -13,6 +13,7 @@ import pytest
 
 from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
 from autopilot.domain.protocols import Job, Processes
+from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses
 
@@ -20,9 +21,13 @@ PATH = os.environ["PATH"]
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="marks are read from /proc, which only Linux has")
 
 
-@pytest.fixture(params=["by launcher", "by hook"])
-def processes(request: pytest.FixtureRequest) -> Processes:
-    """Both ways of tying a child to us: the second is for systems without the first one's program."""
+@pytest.fixture(params=["by launcher", "by hook", "by keeper"])
+def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Processes:
+    """Both ways of tying a child to us, the second for systems without the first one's program; and not tying it."""
+    if request.param == "by keeper":
+        if sys.platform != "linux":
+            pytest.skip("keepers need Linux")
+        return KeptProcesses(tmp_path_factory.mktemp("keep"), ChildProcesses(), boot="boot")
     return ChildProcesses() if request.param == "by launcher" else ChildProcesses(tools="/nonexistent")
 
 

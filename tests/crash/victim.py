@@ -6,6 +6,7 @@ import sys
 
 from autopilot import app
 from autopilot.domain.events import Entry
+from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
 
 
@@ -22,5 +23,7 @@ class Executioner:
 
 
 if __name__ == "__main__":
-    folder, agent, phases, after = sys.argv[1:]
-    app.start(RunRequest(folder=folder, phases=phases, agent=agent, sandbox="none"), Executioner(int(after)), print)
+    folder, agent, phases, after, *jobs = sys.argv[1:]
+    modes = Modes(jobs=int(jobs[0])) if jobs else Modes()
+    request = RunRequest(folder=folder, phases=phases, agent=agent, sandbox="none", modes=modes)
+    app.start(request, Executioner(int(after)), print)

@@ -169,6 +169,7 @@ def resume(drive: Drive, **changes: Any) -> RunEnd:
 
 
 def test_cb_07_an_open_breaker_cools_down_before_the_run_goes_on(place: Path) -> None:
+    """CB-07, STATE-05: the file says until when."""
     drive = never_answering(place)
     state = json.loads(drive.reads(".autopilot/state.json"))
 

@@ -116,6 +116,7 @@ def test_lenient_is_content_with_a_seven(place: Path) -> None:
 
 
 def test_a_failed_phase_halts_those_that_need_it_and_a_resumed_run_retries_it(place: Path) -> None:
+    """RSM-03: a failed run that is resumed retries."""
     project = driven(place, [*reviews(), CONDEMNED | {"phase": "1"}, *letters("1", "2")], "1", "2>1")
 
     end = project.run()
@@ -129,6 +130,7 @@ def test_a_failed_phase_halts_those_that_need_it_and_a_resumed_run_retries_it(pl
 
 
 def test_a_phase_that_fails_again_is_skipped_with_those_that_need_it(place: Path) -> None:
+    """RSM-03: the second failure is passed over."""
     script = [*reviews(), CONDEMNED | {"phase": "1"}, *letters("1", "2", "3")]
     project = driven(place, script, "1", "2>1", "3")
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.project import ROADMAP, honest, plan_answer, rate_answer, reviews, work_answer
+from support.project import PHASES, ROADMAP, honest, plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, make_repo, write
+from support.runs import roadmap_of
 
 AGENT = """#!/bin/sh
 # Plays the written answer for the call it was given, and notes that it was asked.
@@ -112,6 +113,43 @@ class WindingLetters(Letters):
         }
         again = {f"{role}-{n}": answer for role, answer in content.items() for n in range(1, 5)}
         return {f"answers/1-{call}.sh": _fragment(answer, "1") for call, answer in (again | calls).items()}
+
+
+MEETING = """
+touch "$here/met-$AUTOPILOT_NAME"
+while [ "$(ls "$here" | grep -c ^met-)" -lt 3 ]; do sleep 0.02; done
+[ -e "$here/go" ] || {{ (setsid sleep 61 &); sleep 60; }}
+"""
+
+
+class MeetingLetters(Letters):
+    """
+    Three letters that need nothing of each other; each executor goes on only when all three are there.
+
+    `held`: then they wait for a minute, until somebody writes the file `go` beside the agent before they come.
+    """
+
+    phases = "all"
+
+    def __init__(self, folder: Path, *, held: bool = False) -> None:
+        super().__init__(folder)
+        write(self.root, {".planning/ROADMAP.md": roadmap_of("1", "2", "3")})
+        git(self.root, "commit", "-q", "-m", "roadmap", "--", ".planning/ROADMAP.md")
+        if not held:
+            self.go()
+
+    def go(self) -> None:
+        write(self.home, {"go": ""})
+
+    def all_met(self) -> bool:
+        return len(list(self.home.glob("met-*"))) == len(PHASES)
+
+    def answers(self) -> dict[str, str]:
+        files = super().answers()
+        for phase in PHASES:
+            name = f"answers/{phase}-execute-1.sh"
+            files[name] = MEETING.replace("$AUTOPILOT_NAME", phase).format() + files[name]
+        return files
 
 
 def _fragment(answer: Mapping[str, Any], phase: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from autopilot.domain.agent import Outcome, Role
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
-from autopilot.domain.evidence import Usage
+from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.results import StepResult
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
@@ -34,7 +34,7 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out.
+    pass held out. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
     """
 
     phase: Phase
@@ -53,6 +53,8 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    slot: int = 0
+    parent: str = ""
 
 
 class StepDigest(Value, frozen=True, kw_only=True):
@@ -71,7 +73,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
 
     phase: str
-    status: Literal["completed", "failed", "needs_human_verification"]
+    status: Literal["completed", "failed", "needs_human_verification", "split_request"]
     reason: str
     commit: str
     alignment_score: float | None = None
@@ -173,6 +175,31 @@ class PhaseLanded(Tagged, frozen=True, kw_only=True):
     commit: str
     landed: bool
     note: str = ""
+
+
+class PhaseMerged(Tagged, frozen=True, kw_only=True):
+    """
+    A phase that passed is part of the line: its work, begun on `base`, is in `commit` on top of `onto`.
+
+    Where the line had not moved, `commit` is the phase's own. Otherwise `checks` are what was run on the merged tree.
+    """
+
+    phase: str
+    base: str
+    onto: str
+    commit: str
+    checks: tuple[CommandRun, ...] = ()
+
+
+class MergeRefused(Tagged, frozen=True, kw_only=True):
+    """The work of a phase that passed does not go with the line as it is now: the phase is run again on top of it."""
+
+    phase: str
+    base: str
+    onto: str
+    because: str
+    conflicts: tuple[str, ...] = ()
+    checks: tuple[CommandRun, ...] = ()
 
 
 class CompletionStarted(Tagged, frozen=True, kw_only=True):
@@ -290,6 +317,8 @@ RunEvent = (
     | PhaseSkipped
     | LandingStarted
     | PhaseLanded
+    | PhaseMerged
+    | MergeRefused
     | CompletionStarted
     | CompletionFinished
     | RunStopped
@@ -305,6 +334,8 @@ Event = (
     | PhaseSkipped
     | LandingStarted
     | PhaseLanded
+    | PhaseMerged
+    | MergeRefused
     | CompletionStarted
     | CompletionFinished
     | RunStopped

@@ -103,6 +103,13 @@ class Landing(Value, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Merging(Value, frozen=True, kw_only=True):
+    """Two lines of work in one commit; None, with the paths both of them changed, when they do not go together."""
+
+    commit: str | None
+    conflicts: tuple[str, ...] = ()
+
+
 class Taken(Value, frozen=True, kw_only=True):
     """
     What an agent left below `.planning/` against what was laid there: path to text, None for a file it removed.
@@ -203,6 +210,10 @@ class Workspace(Protocol):
 
     def branch(self, name: str, commit: str) -> str:
         """Point a branch of the user's repository at the commit; a taken name gets a suffix. The name used."""
+        ...
+
+    def merge(self, onto: str, commit: str, message: str) -> Merging:
+        """Join the commit to `onto` durably, without any checkout; both stay in its history."""
         ...
 
     def land(self, commit: str) -> Landing:

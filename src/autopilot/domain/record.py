@@ -10,8 +10,10 @@ from autopilot.domain.events import (
     CompletionStarted,
     Entry,
     Event,
+    MergeRefused,
     PhaseFinished,
     PhaseLanded,
+    PhaseMerged,
     PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
@@ -184,21 +186,32 @@ class RunRecord(Value, frozen=True, kw_only=True):
 
     def _since_retry(self, phase: str) -> tuple[Event, ...]:
         events = tuple(entry.event for entry in self.entries)
-        chances = [i for i, e in enumerate(events) if isinstance(e, RunResumed) and phase in e.retry]
+        chances = [i for i, e in enumerate(events) if _begins_anew(e, phase)]
         return events[chances[-1] + 1 :] if chances else events
 
     def landed(self, phase: str) -> PhaseLanded | None:
         return next((p for p in self.of(PhaseLanded) if p.phase == phase), None)
 
+    def merged(self, phase: str) -> PhaseMerged | None:
+        """How the phase's work became part of the line, if it did since the phase got its chance."""
+        merges = (m for m in self._since_retry(phase) if isinstance(m, PhaseMerged))
+        return next((m for m in merges if m.phase == phase), None)
+
+    @property
+    def open_passes(self) -> tuple[Brief, ...]:
+        """The passes that were started and have not finished, in the order of their start; at most one a phase."""
+        found: dict[str, Brief] = {}
+        for entry in self.entries:
+            if isinstance(entry.event, PhaseStarted):
+                found[entry.event.brief.phase.id] = entry.event.brief
+            elif isinstance(entry.event, PhaseFinished):
+                found.pop(entry.event.outcome.phase, None)
+        return tuple(found.values())
+
     @property
     def open_phase(self) -> Brief | None:
-        """The pass that was started and has not finished, if any."""
-        for entry in reversed(self.entries):
-            if isinstance(entry.event, PhaseFinished):
-                return None
-            if isinstance(entry.event, PhaseStarted):
-                return entry.event.brief
-        return None
+        """The newest pass that was started and has not finished, if any."""
+        return next(reversed(self.open_passes), None)
 
     @property
     def completing(self) -> Brief | None:
@@ -214,3 +227,13 @@ class RunRecord(Value, frozen=True, kw_only=True):
         """How the run was left: finished, stopped, or None while it goes on or after a crash."""
         last = self.entries[-1].event if self.entries else None
         return last if isinstance(last, RunFinished | RunStopped) else None
+
+
+def _begins_anew(event: Event, phase: str) -> bool:
+    """Whether from here on earlier passes of the phase no longer count."""
+    match event:
+        case RunResumed(retry=retry):
+            return phase in retry
+        case MergeRefused(phase=refused):
+            return refused == phase
+    return False

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from autopilot.domain.error_shape import shape
-from autopilot.domain.events import PhaseStarted, RunFinished, RunResumed, RunStopped, StepFinished
+from autopilot.domain.events import Entry, PhaseStarted, RunFinished, RunResumed, RunStopped, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researched, Triaged, Unanswered, Verified
@@ -41,9 +41,11 @@ class Try:
     """
     One finished step. `moved`: it brought something new; `passed`: a check that never held before.
 
-    `first`: the pass began with it.
+    `first`: the pass began with it. `at` and `phase` tell when and where.
     """
 
+    at: str
+    phase: str
     step: StepFinished
     moved: bool
     passed: bool
@@ -51,10 +53,19 @@ class Try:
     first: bool
 
 
-def tries(run: RunRecord, passes: Iterable[PhaseRecord]) -> Tries:
-    every = tuple(_told(passes))
+def tries(run: RunRecord, passes: Iterable[PhaseRecord], phase: str | None = None) -> Tries:
+    """
+    Where several phases are at work at a time, what counts in a row is that of `phase`, after all that is over.
+
+    None for all of them in one row. `retries` are always the whole run's.
+    """
+    told = tuple(_told(passes))
+    elsewhere = {brief.phase.id for brief in run.open_passes} - {phase} if phase is not None else set[str]()
     at, begin = _beginning(run)
-    since = every[begin:]
+    # In the order of their passes, which is that of time as long as no two of these are open at once.
+    every = tuple(sorted(told, key=lambda one: one.at)) if elsewhere else told
+    again = sum(isinstance(t.step.verdict, Retry) for t in every[begin:])
+    since = tuple(t for t in every[begin:] if t.phase not in elsewhere)
     errors = _errors(since)
     half_open = _follows_breaker(run, at) and not any(t.passed for t in since)
     idle = _idle(since)
@@ -64,7 +75,7 @@ def tries(run: RunRecord, passes: Iterable[PhaseRecord]) -> Tries:
         same_error=max((_repeats(told) for told in errors.values()), default=0),
         alternating=max((_turns(told) for told in errors.values()), default=0),
         growing=_growing(since),
-        retries=sum(isinstance(t.step.verdict, Retry) for t in since) + _respawns(run, at),
+        retries=again + _respawns(run, at),
         last_error=_last_error(every),
         half_open=half_open,
         relapsed=half_open and (idle > 0 or (first is not None and shape(first[1]) == shape(before))),
@@ -120,12 +131,15 @@ def _told(passes: Iterable[PhaseRecord]) -> Iterator[Try]:
     phases: dict[str, _Seen] = {}
     for record in passes:
         seen = phases.setdefault(record.phase.id, _Seen())
-        for number, step in enumerate(record.finished):
-            yield _try(step, record, seen, first=number == 0)
+        ends = (entry for entry in record.entries if isinstance(entry.event, StepFinished))
+        for number, entry in enumerate(ends):
+            yield _try(entry, record, seen, first=number == 0)
 
 
-def _try(step: StepFinished, record: PhaseRecord, seen: _Seen, *, first: bool) -> Try:
+def _try(entry: Entry, record: PhaseRecord, seen: _Seen, *, first: bool) -> Try:
     """Judge the step by what was there before it, and remember it."""
+    step = entry.event
+    assert isinstance(step, StepFinished)
     work = _work(step)
     first_checks = _first_checks(step)
     seen.trees |= {run.tree for run in first_checks}
@@ -137,7 +151,8 @@ def _try(step: StepFinished, record: PhaseRecord, seen: _Seen, *, first: bool) -
     grew = work is not None and _repairs(step, record) and not more and _size(work) > seen.size > 0
     seen.size = _size(work) if work else seen.size
     answered = not isinstance(step.result, Unanswered)
-    return Try(step=step, moved=moved and answered, passed=passed, grew=grew, first=first)
+    moved = moved and answered
+    return Try(entry.at, record.phase.id, step, moved=moved, passed=passed, grew=grew, first=first)
 
 
 def _work(step: StepFinished) -> Work | None:

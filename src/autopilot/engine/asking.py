@@ -8,6 +8,7 @@ import msgspec
 
 from autopilot.domain.agent import Call, PhaseRef, Reply, TaskRef
 from autopilot.domain.budgets import Ingested, ingest, summary
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
@@ -161,10 +162,12 @@ class StepAgents:
     def _within_caps(self, call: Call) -> Call:
         """The call with no more time than is left. Raises `Tripped` for one that may cost more than is left."""
         run, passes, now = self._streams.run(), self._streams.all_passes(), self._hands.clock.now()
-        brake = over_cap(run, passes, now, debit(call.role, call.prompt, answers(passes)))
+        # The steps behind the last phase belong to none.
+        phase = "" if self._record.phase.id == COMPLETION else self._record.phase.id
+        brake = over_cap(run, passes, now, phase, debit(call.role, call.prompt, answers(passes)))
         if brake is not None:
             raise Tripped(brake)
-        left = max(1, int(seconds_left(run, passes, now)))
+        left = max(1, int(seconds_left(run, passes, now, phase)))
         return msgspec.structs.replace(call, seconds=min(call.seconds, left))
 
 

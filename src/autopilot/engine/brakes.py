@@ -5,7 +5,7 @@ A cap is asked before every step and every call. A breaker is asked before work 
 and the check of it: a phase's own limits come first, and what was paid for is looked at.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -17,6 +17,7 @@ from autopilot.domain.spending import Debit, Spent, answers, spent
 from autopilot.domain.tries import BREAKER, CAP, Tries, tries
 
 Passes = tuple[PhaseRecord, ...]
+Span = tuple[tuple[str, ...], float]
 MINUTE = 60
 NO_CALL = Debit()
 COST_UNKNOWN, CLOSED = "cost_unknown", "circuit_breaker_closed"
@@ -131,15 +132,17 @@ BREAKERS: tuple[Breaker, ...] = (
 )  # fmt: skip
 
 
-def tripped(run: RunRecord, passes: Passes, now: str) -> Brake | None:
+def tripped(run: RunRecord, passes: Passes, now: str, phase: str | None = None) -> Brake | None:
     """The first brake that holds the run back from trying once more."""
-    gauge = gauged(run, passes, now)
+    gauge = gauged(run, passes, now, phase=phase)
     return _capped(gauge) or _opened(gauge)
 
 
-def over_cap(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None) -> Brake | None:
+def over_cap(
+    run: RunRecord, passes: Passes, now: str, phase: str | None = None, ahead: Debit | None = None
+) -> Brake | None:
     """The first cap that is used up, or that a call with this debit would cross."""
-    return _capped(gauged(run, passes, now, ahead))
+    return _capped(gauged(run, passes, now, ahead, phase))
 
 
 def _capped(gauge: Gauge) -> Brake | None:
@@ -153,25 +156,27 @@ def _opened(gauge: Gauge) -> Brake | None:
     return next((brake for breaker in BREAKERS if (brake := breaker.brake(gauge))), None)
 
 
-def gauged(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None) -> Gauge:
-    at_work = run.open_phase
-    phase = at_work.phase.id if at_work else ""
-    minutes = active_minutes(run, passes, now)
+def gauged(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None, phase: str | None = None) -> Gauge:
+    """`phase` is the one that asks; None for the one begun last."""
+    if phase is None:
+        at_work = run.open_phase
+        phase = at_work.phase.id if at_work else ""
+    spans = tuple(_spans(run, passes, now))
     return Gauge(
         limits=run.limits,
-        tries=tries(run, passes),
+        tries=tries(run, passes, phase),
         run=spent(answers(passes)),
         here=spent(answers(p for p in passes if p.phase.id == phase)),
-        run_minutes=sum(minutes.values()),
-        phase_minutes=minutes.get(phase, 0.0),
+        run_minutes=sum(minutes for _, minutes in spans),
+        phase_minutes=_by_phase(spans).get(phase, 0.0),
         phase=phase,
         ahead=ahead or NO_CALL,
     )
 
 
-def seconds_left(run: RunRecord, passes: Passes, now: str) -> float:
+def seconds_left(run: RunRecord, passes: Passes, now: str, phase: str | None = None) -> float:
     """Until the first cap on time, the run's or the open phase's."""
-    gauge = gauged(run, passes, now)
+    gauge = gauged(run, passes, now, phase=phase)
     left = gauge.limits.minutes_per_run - gauge.run_minutes
     if gauge.phase:
         left = min(left, gauge.limits.minutes_per_phase - gauge.phase_minutes)
@@ -180,18 +185,30 @@ def seconds_left(run: RunRecord, passes: Passes, now: str) -> float:
 
 def active_minutes(run: RunRecord, passes: Passes, now: str) -> dict[str, float]:
     """By phase, and under an empty name between phases; the time in which nobody worked on the run is left out."""
-    told = sorted((*run.entries, *(e for p in passes for e in p.entries)), key=lambda entry: entry.at)
+    return _by_phase(_spans(run, passes, now))
+
+
+def _by_phase(spans: Iterable[Span]) -> dict[str, float]:
+    """Phases at work at the same time have the same minutes each."""
     minutes: dict[str, float] = {}
-    phase = ""
+    for phases, length in spans:
+        for phase in phases or ("",):
+            minutes[phase] = minutes.get(phase, 0.0) + length
+    return minutes
+
+
+def _spans(run: RunRecord, passes: Passes, now: str) -> Iterator[Span]:
+    """From entry to entry: the phases that were open, and the minutes it took."""
+    told = sorted((*run.entries, *(e for p in passes for e in p.entries)), key=lambda entry: entry.at)
+    phases: tuple[str, ...] = ()
     for entry, after in zip(told, (*told[1:], None), strict=True):
         match entry.event:
             case PhaseStarted(brief=brief):
-                phase = brief.phase.id
-            case PhaseFinished():
-                phase = ""
+                phases = (*phases, brief.phase.id)
+            case PhaseFinished(outcome=outcome):
+                phases = tuple(phase for phase in phases if phase != outcome.phase)
         if after is None or not isinstance(after.event, RunResumed):
-            minutes[phase] = minutes.get(phase, 0.0) + _minutes(entry.at, after.at if after else now)
-    return minutes
+            yield phases, _minutes(entry.at, after.at if after else now)
 
 
 def _minutes(begin: str, end: str) -> float:

@@ -6,7 +6,7 @@ from collections import Counter
 import msgspec
 
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.events import AgentAnswered, Brief, StepFinished
+from autopilot.domain.events import AgentAnswered, Brief, MergeRefused, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
 from autopilot.domain.phase import Phase, Plan
@@ -36,7 +36,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=feedback(_completed(passes)) if spawn.cycle else (),
+        feedback=feedback(_completed(passes)) if spawn.cycle else refusals(phase.id, run),
         plan=found,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
@@ -45,7 +45,13 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        slot=spawn.slot,
     )
+
+
+def refusals(phase: str, run: RunRecord) -> tuple[str, ...]:
+    """Why work that had passed is done again on top of the line."""
+    return tuple(refused.because for refused in run.of(MergeRefused) if refused.phase == phase)
 
 
 def held_before(passes: tuple[PhaseRecord, ...]) -> tuple[str, ...]:

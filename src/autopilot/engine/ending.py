@@ -41,8 +41,8 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
     if skipped:
         return PhaseEnd(status="skipped", reason=skipped.reason)
     if not passes:
-        open_pass = run.open_phase
-        return PhaseEnd(status="in_progress" if open_pass and open_pass.phase.id == phase else "not_started")
+        at_work = any(phase in {brief.phase.id, brief.parent} for brief in run.open_passes)
+        return PhaseEnd(status="in_progress" if at_work else "not_started")
     outcome = best(run, phase)
     match passes[-1].verdict:
         case Advance(because=because):

@@ -1,6 +1,7 @@
 """Everything the engine acts with, handed over by `app` once."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from autopilot.domain.agent import REVIEWERS, Role
@@ -27,7 +28,9 @@ class Hands:
     """
     `boot` names this boot of the machine, `birth` tells when a process started: both guard against stale pids.
 
-    `redact` takes secrets out of what agents say before it is written down.
+    `redact` takes secrets out of what agents say before it is written down. `elsewhere` makes the hands for work at
+    the same time, in the clone of that number; while `halted` is entered, no thread can run anything. `cores` is how
+    many of them have use for a processor of this machine.
     """
 
     agent: Agent
@@ -44,6 +47,9 @@ class Hands:
     looks: Looking = field(default_factory=NotLooking)
     receipts: Receipts = NO_RECEIPTS
     redact: Callable[[str], str] = redact
+    elsewhere: "Callable[[int], Hands] | None" = None
+    halted: Callable[[], AbstractContextManager[None]] = nullcontext
+    cores: int = 1
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

@@ -1,4 +1,4 @@
-"""The shell around the two decisions: the only code that runs phases and writes the run's stream."""
+"""The shell around the two decisions: what is done for each move of a run, and what came of it."""
 
 from collections.abc import Callable
 from typing import assert_never
@@ -18,7 +18,6 @@ from autopilot.domain.events import (
     PhaseStarted,
     RunEvent,
     RunFinished,
-    RunStopped,
 )
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
@@ -32,7 +31,7 @@ from autopilot.engine.briefs import brief_for
 from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -47,23 +46,17 @@ from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
 
-
-def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
-    """Drive the run to its end, or to the brake that stops it, from wherever its journal left off."""
-    while True:
-        try:
-            event = next_event(hands, streams)
-        except Tripped as stop:
-            event = stop.brake.event()
-        streams.append_run(event)
-        if isinstance(event, RunFinished | RunStopped):
-            return event
+Brakes = Callable[[RunRecord, tuple[PhaseRecord, ...], str, str], Brake | None]
 
 
 def next_event(hands: Hands, streams: Streams) -> RunEvent:
     """Do what comes next in the run, and say what came of it. Raises `Tripped` when a brake forbids it."""
+    return act(next_phase(streams.run()), hands, streams)
+
+
+def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
     run = streams.run()
-    match next_phase(run):
+    match move:
         case Spawn() as spawn:
             heed(tripped, hands, streams)
             write_calibrations(run, hands.diagnostics)
@@ -91,26 +84,29 @@ def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
     return RunFinished(status=told.status, exit_code=told.exit_code, reason=told.reason)
 
 
-def heed(
-    brakes: Callable[[RunRecord, tuple[PhaseRecord, ...], str], Brake | None], hands: Hands, streams: Streams
-) -> None:
-    brake = brakes(streams.run(), streams.all_passes(), hands.clock.now())
+def heed(brakes: Brakes, hands: Hands, streams: Streams, phase: str = "") -> None:
+    """`phase` is the one that asks, empty between phases."""
+    brake = brakes(streams.run(), streams.all_passes(), hands.clock.now(), phase)
     if brake is not None:
         raise Tripped(brake)
 
 
-def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord, Finish]:
-    """Run one pass to its end, from wherever its journal left off."""
+def run_phase(
+    brief: Brief, hands: Hands, streams: Streams, told: Callable[[], None] = lambda: None
+) -> tuple[PhaseRecord, Finish]:
+    """Run one pass to its end, from wherever its journal left off. `told` is called behind every step."""
     record = streams.phase(brief)
     hands.facts.recall(command_runs(record))
     while True:
         move = next_move(record)
         if isinstance(move, Finish):
             return record, move
-        heed(tripped if tries_again(move, record) else over_cap, hands, streams)
+        heed(tripped if tries_again(move, record) else over_cap, hands, streams, brief.phase.id)
         record = perform(move, record, hands, streams)
-        for note in due_notes(streams.run(), streams.all_passes()):
-            streams.append_run(note)
+        with streams.turn:
+            for note in due_notes(streams.run(), streams.all_passes()):
+                streams.append_run(note)
+        told()
 
 
 def tries_again(move: Run, record: PhaseRecord) -> bool:
@@ -121,6 +117,12 @@ def tries_again(move: Run, record: PhaseRecord) -> bool:
 
 def finish_pass(brief: Brief, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
     record, finish = run_phase(brief, hands, streams)
+    return close_pass(record, finish, run, hands, streams)
+
+
+def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
+    """What the run makes of a pass that is over, and the papers about it."""
+    brief = record.brief
     passes = streams.passes(brief.phase.id)
     lost = write_trace(traces(passes), hands.workspace)
     outcome = evidenced(outcome_of(record, finish), record, hands.workspace.change(brief.base, record.commit))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseOutcome, RunFinished
+from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseMerged, PhaseOutcome, RunFinished
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
@@ -16,11 +16,12 @@ GAPS_REMAIN = 12
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """Start a pass: the first (`cycle` 0) or a remediation."""
+    """Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone it gets."""
 
     phase: Phase
     cycle: int
     base: str
+    slot: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def next_phase(run: RunRecord) -> RunMove:
         move = _follow(run, target, passes[-1], waiting=waiting)
         if move is not None:
             return move
-    return _end(run)
+    return end_of(run)
 
 
 def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) -> RunMove | None:
@@ -108,6 +109,8 @@ def best(run: RunRecord, phase: str) -> PhaseOutcome:
 
 def line(run: RunRecord) -> str:
     """The commit the next phase starts from: passed, force_incomplete and deferred phases are in it, failed are not."""
+    if run.start.settings.modes.jobs > 1:
+        return merged_line(run)
     for finished in reversed(tuple(run.of(PhaseFinished))):
         # In the order of time: a phase that got a second chance stands on those that passed before it did.
         phase = finished.outcome.phase
@@ -118,21 +121,28 @@ def line(run: RunRecord) -> str:
     return run.start.base
 
 
+def merged_line(run: RunRecord) -> str:
+    """Where phases are worked on several at a time, only what was merged is in the line."""
+    last = next((m for m in reversed(tuple(run.of(PhaseMerged))) if m.phase in run.start.targets), None)
+    landed = run.landed(last.phase) if last else None
+    return landed.commit if landed else last.commit if last else run.start.base
+
+
 def _begin(run: RunRecord, phase: Phase) -> RunMove:
-    blocking = next((d for d in phase.depends_on if _failed(run, d)), None)
+    blocking = next((d for d in phase.depends_on if failed(run, d)), None)
     if blocking is not None:
         return Skip(phase.id, f"blocked_by_phase_{blocking}", blocking)
     return Spawn(phase, 0, line(run))
 
 
-def _failed(run: RunRecord, phase: str) -> bool:
+def failed(run: RunRecord, phase: str) -> bool:
     passes = run.standing(phase)
     return bool(run.skipped(phase)) or bool(passes and isinstance(passes[-1].verdict, Stop))
 
 
-def _next_blocked(run: RunRecord, failed: str) -> str | None:
+def _next_blocked(run: RunRecord, phase: str) -> str | None:
     """GATE-06: the next target that depends on the failed phase, directly or not, and has not been dealt with."""
-    lost = dependents(failed, run.start.phases)
+    lost = dependents(phase, run.start.phases)
     return next((t for t in run.start.targets if t in lost and not run.standing(t) and not run.skipped(t)), None)
 
 
@@ -146,12 +156,13 @@ def dependents(phase: str, phases: Iterable[Phase]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _end(run: RunRecord) -> RunMove:
+def end_of(run: RunRecord) -> RunMove:
+    """What follows when every target has been dealt with."""
     last = {t: passes[-1].verdict for t in run.start.targets if (passes := run.standing(t))}
-    failed = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
+    lost = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
     waiting = [t for t in run.start.targets if isinstance(last.get(t), AskHuman)]
-    if failed:
-        return End("failed", 10, f"failed or blocked: {', '.join(failed)}")
+    if lost:
+        return End("failed", 10, f"failed or blocked: {', '.join(lost)}")
     if waiting:
         return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
     return _completion(run)
@@ -172,10 +183,10 @@ def _completion(run: RunRecord) -> RunMove:
 def open_ends(done: CompletionFinished) -> str:
     """AMB-24: what keeps a run whose phases passed from ending with 0."""
     audit = done.self_audit
-    failed = f"integration: fail ({done.because})" if done.integration == "fail" else ""
+    broken = f"integration: fail ({done.because})" if done.integration == "fail" else ""
     left = ", ".join(gap.requirement_id for gap in audit.remaining_gap_details) if audit else ""
     gaps = f"self-audit gaps remain: {left}" if audit and audit.gaps_remaining else ""
-    return "; ".join(part for part in (failed, gaps) if part)
+    return "; ".join(part for part in (broken, gaps) if part)
 
 
 def second_chances(run: RunRecord) -> tuple[str, ...]:
@@ -183,4 +194,4 @@ def second_chances(run: RunRecord) -> tuple[str, ...]:
     end = run.end
     if not isinstance(end, RunFinished) or end.status != "failed":
         return ()
-    return tuple(target for target in run.start.targets if _failed(run, target))
+    return tuple(target for target in run.start.targets if failed(run, target))

@@ -85,7 +85,7 @@ def contamination_notes(record: PhaseRecord, run: RunRecord) -> tuple[Noted, ...
 def already(note: Noted, run: RunRecord) -> bool:
     """Whether the pass that is ending has the note, from a try at its end that a crash cut off."""
     for entry in reversed(run.entries):
-        if isinstance(entry.event, PhaseStarted):
+        if isinstance(entry.event, PhaseStarted) and entry.event.brief.phase.id == note.phase:
             return False
         if entry.event == note:
             return True

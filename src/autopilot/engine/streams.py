@@ -1,5 +1,6 @@
 """The journal's streams of one run as they are being written: append, tell the listeners, keep the records at hand."""
 
+import threading
 from collections.abc import Sequence
 
 import msgspec
@@ -11,24 +12,29 @@ from autopilot.domain.record import PhaseRecord, RunRecord
 
 
 class Streams:
+    """Threads may share one: entries are written, and listeners told of them, one after the other."""
+
     def __init__(self, journal: Journal, run: str, listeners: Sequence[Listener]) -> None:
         self._journal, self._run, self._listeners = journal, run, listeners
         self._entries: dict[str, tuple[Entry, ...]] = {}
+        self.turn = threading.RLock()
 
     def append(self, stream: str, event: Event) -> None:
         """On disk, and every listener told, when this returns."""
-        before = self._load(stream)
-        entry = self._journal.append(stream, len(before), event)
-        self._entries[stream] = (*before, entry)
-        for listener in self._listeners:
-            listener(stream, entry)
+        with self.turn:
+            before = self._load(stream)
+            entry = self._journal.append(stream, len(before), event)
+            self._entries[stream] = (*before, entry)
+            for listener in self._listeners:
+                listener(stream, entry)
 
     def append_run(self, event: Event) -> None:
         self.append(self._run, event)
 
     def forget(self) -> None:
         """Read everything anew next time: after an interruption the copies here may lag behind the disk."""
-        self._entries.clear()
+        with self.turn:
+            self._entries.clear()
 
     def run(self) -> RunRecord:
         return RunRecord(entries=self._load(self._run))
@@ -61,9 +67,10 @@ class Streams:
         return tuple(self.phase(started.brief) for started in self.run().of(PhaseStarted))
 
     def _load(self, stream: str) -> tuple[Entry, ...]:
-        if stream not in self._entries:
-            self._entries[stream] = self._journal.load(stream)
-        return self._entries[stream]
+        with self.turn:
+            if stream not in self._entries:
+                self._entries[stream] = self._journal.load(stream)
+            return self._entries[stream]
 
 
 def plan_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:

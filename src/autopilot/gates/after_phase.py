@@ -9,7 +9,7 @@ from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 
 
 class PhaseFacts(Facts, frozen=True, kw_only=True):
-    status: Literal["completed", "failed", "needs_human_verification"]
+    status: Literal["completed", "failed", "needs_human_verification", "split_request"]
     reason: str
     cycles_left: int
     completed_before: bool
@@ -51,6 +51,10 @@ def remediate(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
     return Retry(step="remediate", because=f"score {o.score} below threshold {f.threshold}")
 
 
+def split(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
+    return Retry(step="split", because=f.reason)
+
+
 def mark_incomplete(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
     return Advance(because="force_incomplete")
 
@@ -74,6 +78,7 @@ GATE = Gate(
     gather=gather,
     rules=(
         Rule("it waits for a person", lambda f, o, c: f.status == "needs_human_verification", wait),
+        Rule("it is too big for one pass", lambda f, o, c: f.status == "split_request", split),
         Rule("completed at or above the threshold", high, go_on),
         Rule(
             "below the threshold, a cycle remains", lambda f, o, c: middling(f, o, c) and f.cycles_left > 0, remediate

@@ -1,14 +1,16 @@
-"""What the event log says of a phase's remediation cycles: CENF-01e, CENF-01h, CENF-03a."""
+"""What the event log says by what went before: a phase's remediation cycles, and the specification's lock."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from autopilot.domain.events import Brief, Event, Noted, PhaseFinished, PhaseStarted
+from autopilot.domain.events import Brief, Event, Noted, PhaseFinished, PhaseStarted, RunResumed, RunStarted, Spec
 
 
 @dataclass(slots=True)
 class Cycles:
     """Heard entry by entry, it knows of each phase the score it stands on, the bar, and the diagnostic written."""
+
+    spec: Spec | None = None
 
     scores: dict[str, float] = field(default_factory=dict)
     bars: dict[str, float] = field(default_factory=dict)
@@ -16,6 +18,8 @@ class Cycles:
 
     def hear(self, event: Event) -> None:
         match event:
+            case RunStarted(spec=spec) | RunResumed(spec=spec):
+                self.spec = spec
             case PhaseStarted(brief=brief):
                 self.bars[brief.phase.id] = brief.pass_threshold
             case PhaseFinished(outcome=outcome) if (

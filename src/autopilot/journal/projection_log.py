@@ -178,8 +178,17 @@ def _run_started(event: RunStarted, _: Cycles) -> tuple[str | None, Told]:
     return None, iter([("run_started", details)])
 
 
-def _run_resumed(event: RunResumed, _: Cycles) -> tuple[str | None, Told]:
-    return None, iter([("run_resumed", {"pid": event.pid, "spec_hash": f"sha256:{event.spec.sha256}"})])
+def _run_resumed(event: RunResumed, cycles: Cycles) -> tuple[str | None, Told]:
+    return None, _resumed_told(event, cycles)
+
+
+def _resumed_told(event: RunResumed, cycles: Cycles) -> Told:
+    """AMB-23: a specification that changed while nobody worked is locked anew, and that is told."""
+    locked = f"sha256:{event.spec.sha256}"
+    yield "run_resumed", {"pid": event.pid, "spec_hash": locked}
+    if cycles.spec and cycles.spec != event.spec:
+        old = f"sha256:{cycles.spec.sha256}"
+        yield "spec_relocked", {"path": event.spec.path, "old_hash": old, "new_hash": locked}
 
 
 def _completed(event: CompletionFinished, _: Cycles) -> tuple[str | None, Told]:

@@ -56,7 +56,7 @@ class Launcher:
                 preexec_fn=None if tether else hook,  # noqa: PLW1509 - one system call and no lock
             )
         except OSError as error:
-            raise _not_started(job, error) from error
+            raise not_started(job, error) from error
         self._limit(child.pid)
         return child
 
@@ -163,7 +163,7 @@ def _missing(name: str) -> AgentUnavailable:
     )
 
 
-def _not_started(job: Job, error: OSError) -> AgentUnavailable | StorageFailed:
+def not_started(job: Job, error: OSError) -> AgentUnavailable | StorageFailed:
     if not Path(job.cwd).is_dir():
         return StorageFailed(
             f"the folder {job.cwd!r} is gone",

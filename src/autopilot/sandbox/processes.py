@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import msgspec
 
+from autopilot.domain.errors import Interrupted
 from autopilot.domain.protocols import Job, Ran
 from autopilot.sandbox import marks
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
@@ -33,16 +35,19 @@ class ChildProcesses:
         territory: str = "",
     ) -> None:
         self._launcher, self._territory = Launcher(ceilings, tools), territory
+        self._turn, self._halted = threading.Lock(), False
+        self._alive: set[int] = set()
 
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
         begun = time.monotonic()
-        job = msgspec.structs.replace(job, mark=self._own(job.mark))
+        job = msgspec.structs.replace(job, mark=self.own(job.mark))
         with self._running(job) as child:
             talk = Conversation(child, job.stdin, job.max_output)
-            if started is not None:
-                started(child.pid)
-            ended = talk.until_end(begun + job.timeout_s)
+            with self._in_reach(child):
+                if started is not None:
+                    started(child.pid)
+                ended = talk.until_end(begun + job.timeout_s)
             _end(child, job)
             talk.drain()
         return Ran(
@@ -54,9 +59,38 @@ class ChildProcesses:
 
     def sweep(self, mark: str) -> int:
         """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
-        return marks.sweep(self._own(mark))
+        return marks.sweep(self.own(mark))
 
-    def _own(self, mark: str) -> str:
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Ends what every thread is running, by `Interrupted` in that thread, and starts nothing until it is left."""
+        with self._turn:
+            self._halted = True
+            for pid in self._alive:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(pid, signal.SIGKILL)
+        try:
+            yield
+        finally:
+            self._halted = False
+
+    @contextmanager
+    def _in_reach(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Nobody waits for the child in here, so that its number stays its own."""
+        with self._turn:
+            if self._halted:
+                raise Interrupted("halted")
+            self._alive.add(child.pid)
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._alive.discard(child.pid)
+        if self._halted:
+            raise Interrupted("halted")
+
+    def own(self, mark: str) -> str:
+        """The mark as it is in the environment of our children."""
         return f"{self._territory}/{mark}" if self._territory and mark else mark
 
     @contextmanager

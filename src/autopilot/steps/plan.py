@@ -43,8 +43,16 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
-        complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
+        complaint=f"\n{complaint}\n" if (complaint := record.complaint() or sent_back(record)) else "",
     )
+
+
+def sent_back(record: PhaseRecord) -> str:
+    """What a phase that passed once has to know when it is done again on top of others' work."""
+    if record.brief.cycle or not record.brief.feedback:
+        return ""
+    reasons = bullets(record.brief.feedback, "")
+    return f"This was built before, but did not go with what was merged meanwhile and is in the code now:\n{reasons}"
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
+    Brief,
     CompletionFinished,
     Entry,
+    MergeRefused,
     Noted,
     PhaseFinished,
     PhaseLanded,
+    PhaseMerged,
     PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
@@ -35,11 +38,10 @@ class Narrator:
     def __init__(self) -> None:
         self.run = ""
         self.start: RunStarted | None = None
-        self.opened: PhaseStarted | None = None
-        self.opened_at = ""
+        self.opened: dict[str, tuple[str, Brief]] = {}
         self.first_at = ""
         self.last_at = ""
-        self.told: PassLines | None = None
+        self.told: dict[str, PassLines] = {}
         self.ending = AuditLines()
         self.scores: dict[str, float] = {}
         self.over: set[str] = set()
@@ -87,14 +89,16 @@ class Narrator:
                 yield self._skipped(event)
             case PhaseLanded() as event:
                 yield from self._landed(event)
+            case PhaseMerged() as event if event.base != event.onto:
+                yield f"Phase {event.phase}: merged onto the line as {event.commit[:8]}."
+            case MergeRefused() as event:
+                yield f"Phase {event.phase}: {clean(event.because)}. Running it again on top."
             case _:
                 return
 
     def _pass_of(self, stream: str) -> PassLines:
         phase = stream.partition("/")[2].partition("~")[0]
-        if self.told is None or self.told.phase != phase:
-            self.told = PassLines(phase)
-        return self.told
+        return self.told.setdefault(phase, PassLines(phase))
 
     def _resumed(self, event: RunResumed) -> Iterator[str]:
         if self.start:
@@ -112,12 +116,12 @@ class Narrator:
             left = sum(phase not in self.over for phase in self.start.targets)
             yield f"{left} independent phases remain. Continuing execution."
         self.failed, self.blocked = None, False
-        self.opened, self.opened_at = event, at
-        self.told = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
+        self.opened[brief.phase.id] = at, brief
+        told = self.told[brief.phase.id] = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
         if brief.cycle:
             score = self.scores.get(brief.phase.id)
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
-            most = self.told.limits.remediation_cycles
+            most = told.limits.remediation_cycles
             yield f"Phase {brief.phase.id}: {bar}Remediation cycle {brief.cycle}/{most}."
         if brief.done and brief.plan:
             far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
@@ -126,8 +130,8 @@ class Narrator:
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
-        if self.told and self.told.phase == phase:
-            yield from self.told.close()
+        if phase in self.told:
+            yield from self.told[phase].close()
         yield from _digest(outcome)
         yield from _issues(outcome)
         yield from self._judged(event)
@@ -143,14 +147,15 @@ class Narrator:
             yield f"Phase {phase} failed. Checking dependency impact."
             if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
                 yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
-        self.opened, self.told = None, None
+        self.opened.pop(phase, None)
+        self.told.pop(phase, None)
 
     def _judged(self, event: PhaseFinished) -> Iterator[str]:
         """CENF-01i and CENF-03a: how a remediation came out."""
-        score, bar = event.outcome.alignment_score, self.opened.brief.pass_threshold if self.opened else None
+        score, phase = event.outcome.alignment_score, event.outcome.phase
+        bar = self.opened[phase][1].pass_threshold if phase in self.opened else None
         if not event.cycle or not isinstance(event.verdict, Advance):
             return
-        phase = event.outcome.phase
         if score is not None and bar is not None and score >= bar:
             old = self.scores.get(phase)
             gain = f"improved {old:.1f} -> {score:.1f}" if old is not None else f"is now {score:.1f}"
@@ -160,14 +165,14 @@ class Narrator:
 
     def _footer(self, event: PhaseFinished, at: str) -> str:
         outcome = event.outcome
-        brief = self.opened.brief if self.opened else None
+        began, brief = self.opened.get(outcome.phase, ("", None))
         place = f"[PHASE {brief.position}/{brief.total}]" if brief else f"[PHASE {outcome.phase}]"
         if outcome.status == "completed":
             score = outcome.alignment_score
             ending = f"Complete: {score:.1f}/10" if score is not None else "Complete"
         else:
             ending = f"{clean(outcome.status, 40).capitalize().replace('_', ' ')}: {clean(outcome.reason)}"
-        took = f" | {seconds_between(self.opened_at, at):.0f}s" if brief else ""
+        took = f" | {seconds_between(began, at):.0f}s" if brief else ""
         return f"--- {place} {ending}{took} ---"
 
     def _skipped(self, event: PhaseSkipped) -> str:

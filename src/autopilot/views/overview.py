@@ -49,8 +49,8 @@ def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overv
 
 def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
     recorded = ledger.standings.get(phase.id)
-    open_pass = ledger.newest.open_phase if ledger.newest and ledger.resumable else None
-    if open_pass and open_pass.phase.id == phase.id:
+    open_passes = ledger.newest.open_passes if ledger.newest and ledger.resumable else ()
+    if any(phase.id in {brief.phase.id, brief.parent} for brief in open_passes):
         status = "In Progress"
     elif recorded:
         status = _RECORDED.get(recorded.status, "In Progress")

@@ -23,6 +23,7 @@ COMMON = (
 OURS = (
     *COMMON, "core.safecrlf=false", "core.trustctime=true", "core.checkStat=default", "core.excludesFile=/dev/null",
     "core.attributesFile=/dev/null", "core.autocrlf=false", "core.untrackedCache=false", "core.splitIndex=false",
+    "merge.directoryRenames=false",
 )  # fmt: skip
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 # What git says when it is our own repository that cannot be written.

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
-from autopilot.domain.protocols import Landing, Processes, Ran, Taken
+from autopilot.domain.protocols import Landing, Merging, Processes, Ran, Taken
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -20,6 +20,7 @@ from autopilot.workspace.git import COMMON, OURS, Git, our_env, storage_errors, 
 from autopilot.workspace.history import History
 from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
+from autopilot.workspace.merges import merge
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
@@ -247,6 +248,10 @@ class GitWorkspace:
     def branch(self, name: str, commit: str) -> str:
         return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
 
+    def merge(self, onto: str, commit: str, message: str) -> Merging:
+        with storage_errors("merging"):
+            return merge(self._store, onto, commit, message)
+
     def land(self, commit: str) -> Landing:
         with storage_errors("landing"):
             return self._lander(PATIENCE_S).land(self.start(), commit)
@@ -308,7 +313,7 @@ class GitWorkspace:
             env=our_env(self._env.get("PATH", "/usr/bin:/bin")) | {"GIT_DIR": str(folder)},
             flags=OURS,
         )
-        return Store(folder, git, self._run, lambda: self._identity)
+        return Store(folder, git, self._run, lambda: self._identity, str(self._slot_number))
 
     @cached_property
     def _identity(self) -> Identity:

@@ -18,12 +18,12 @@ def portion(store: Store, whole: Change, paths: Collection[str], onto: str, mess
     if not found.touched:
         return Change(base=onto, commit=onto, tree=store.tree(onto))
     commit = store.commit(tree, onto, message)
-    store.set_ref(store.work_ref(SLOT), commit)
+    store.set_ref(store.work_ref(_own(SLOT, store)), commit)
     return store.described(onto, commit, found)
 
 
 def _tree(store: Store, onto: str, wanted: list[Touched]) -> str:
-    index = store.folder / "portion.index"
+    index = store.folder / f"{_own('portion', store)}.index"
     git = store.git.at(GIT_INDEX_FILE=index)
     try:
         index.unlink(missing_ok=True)
@@ -37,3 +37,8 @@ def _tree(store: Store, onto: str, wanted: list[Touched]) -> str:
 def _line(touched: Touched) -> bytes:
     mode, blob = touched.new or ("0", "0" * len(touched.old[1] if touched.old else ""))
     return f"{mode} {blob}\t".encode() + os.fsencode(touched.path) + b"\0"
+
+
+def _own(name: str, store: Store) -> str:
+    """Phases at work at the same time have one each."""
+    return name if store.slot == "0" else f"{name}{store.slot}"

@@ -63,20 +63,22 @@ def safe_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`folder` is `.autopilot/repo.git`. Nothing is ever removed from it."""
+    """`folder` is `.autopilot/repo.git`. Nothing is ever removed from it. `slot` is whose work is kept by default."""
 
     folder: Path
     git: Git
     run: str
     identity: Callable[[], Identity]
+    slot: str = "0"
 
     @property
     def branch(self) -> str:
         """The run's branch in the user's repository: the only one there that we move."""
         return f"autopilot/{self.run}"
 
-    def work_ref(self, slot: str = "0") -> str:
+    def work_ref(self, slot: str = "") -> str:
         """What the run's newest commit is kept under; phases at work at the same time have one each."""
+        slot = slot or self.slot
         return f"refs/autopilot/work/{self.run}{'' if slot == '0' else f'.slot{slot}'}"
 
     def create(self, object_format: str) -> None:
@@ -116,11 +118,13 @@ class Store:
     def set_ref(self, ref: str, commit: str) -> None:
         self.git.run("update-ref", ref, commit)
 
-    def commit(self, tree: str, parent: str, message: str) -> str:
+    def commit(self, tree: str, parent: str, message: str, *, beside: str = "") -> str:
+        """`beside` is the other parent of a merge."""
         who = self.identity()
         names = {"NAME": who.name, "EMAIL": who.email}
         people = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in names.items()}
-        return self.git.at(**people).text("commit-tree", tree, "-p", parent, stdin=message.encode())
+        parents = [word for one in (parent, beside) if one for word in ("-p", one)]
+        return self.git.at(**people).text("commit-tree", tree, *parents, stdin=message.encode())
 
     def difference(self, base: str, tip: str) -> Difference:
         out = self.git.out("diff-tree", "-r", "-z", "--raw", "--numstat", *READ_ONLY_DIFF, base, tip)
@@ -184,7 +188,7 @@ class Store:
         out = self.git.out("for-each-ref", f"--format={shape}", "refs/autopilot/work/").decode("utf-8", "replace")
         for entry in out.split("\1")[:-1]:
             ref, tip, parent, steps = entry.strip("\n").split("\0")
-            ours = ref == self.work_ref() or ref.startswith(f"{self.work_ref()}.slot")
+            ours = ref == self.work_ref("0") or ref.startswith(f"{self.work_ref('0')}.slot")
             if ours and parent == base and step in (s.strip() for s in steps.split("\n")):
                 return tip
         return None

@@ -219,6 +219,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("unanswered", "otherwise"): (silent(2), NOBODY, SILENCE, Stop),
     ("after_phase", "it waits for a person"): (
         ended(status="needs_human_verification"), scored(9.9), SILENCE, AskHuman(question="why")),
+    ("after_phase", "it is too big for one pass"): (
+        ended(status="split_request"), scored(None), SILENCE, Retry(step="split", because="why")),
     ("after_phase", "completed at or above the threshold"): (ended(cycles_left=0), scored(9.0), SILENCE, Advance()),
     ("after_phase", "below the threshold, a cycle remains"): (
         ended(), scored(8.9), SILENCE, Retry(step="remediate", because="score 8.9 below threshold 9.0")),

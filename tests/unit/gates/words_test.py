@@ -90,7 +90,7 @@ def test_a_gate_that_believed_a_claim_would_be_caught() -> None:
 @given(data=st.data())
 def test_every_verdict_leads_to_a_step_that_exists(gate: AnyGate, data: st.DataObject) -> None:
     facts, opinions, claims = (data.draw(kind) for kind in kinds(gate))
-    known = {stage.name for stage in (*PIPELINE, *ENDING)} | {"remediate"}
+    known = {stage.name for stage in (*PIPELINE, *ENDING)} | {"remediate", "split"}
 
     match gate.judge(facts, opinions, claims):
         case Advance(to=to):

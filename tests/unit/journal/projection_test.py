@@ -43,6 +43,7 @@ def details(tape: Tape, event: str) -> list[dict[str, object]]:
 
 
 def test_a_run_just_started_has_every_phase_ahead_of_it() -> None:
+    """STATE-01, STATE-02, STATE-08: what is in the file from the first entry on."""
     tape = Tape()
     state = state_of(tape.run, {})
 
@@ -75,6 +76,7 @@ def test_a_run_just_started_has_every_phase_ahead_of_it() -> None:
 
 
 def test_a_completed_phase_carries_what_its_steps_found() -> None:
+    """STATE-03, STATE-04, STATE-14: the record of a phase and of its steps."""
     tape = Tape()
     whole_phase(tape)
     state = state_of(tape.run, tape.passes)
@@ -146,6 +148,7 @@ def test_a_completed_phase_carries_what_its_steps_found() -> None:
 
 
 def test_the_log_tells_a_phase_in_the_names_of_the_rules() -> None:
+    """STATE-06: a line has time, phase, step, event and details."""
     tape = Tape()
     whole_phase(tape)
     tape.tell(LandingStarted(phase="1", commit="d" * 40))
@@ -328,10 +331,11 @@ def finished(status: str, code: int) -> RunFinished:
         (finished("needs_human_verification", 11), "paused", "run_halted"),
         (finished("blocked", 10), "failed", "run_halted"),
         (RunStopped(exit_code=130, reason="interrupted"), "paused", "run_halted"),
-        (RunResumed(pid=1, spec=Spec(path="p", sha256="5")), "running", "run_resumed"),
+        (RunResumed(pid=1, spec=Tape().start.spec), "running", "run_resumed"),
     ],
 )
 def test_the_runs_end_decides_its_status(end: RunFinished | RunStopped | RunResumed, status: str, event: str) -> None:
+    """STATE-13, RSM-04: how a run was left."""
     tape = Tape()
     tape.tell(end)
     tape.tell(Noted(event="self_audit_completed"))
@@ -355,6 +359,7 @@ def test_time_spent_stopped_is_not_spent_working() -> None:
 
 
 def test_a_resumed_run_locks_a_changed_specification_again() -> None:
+    """RSM-06, AMB-23: it is told once, and the run goes on."""
     tape = Tape()
     tape.tell(RunResumed(pid=1, spec=tape.start.spec))
     assert state_of(tape.run, {})["spec"]["locked_at"] == "2026-01-01T00:00:00.000Z"
@@ -365,9 +370,16 @@ def test_a_resumed_run_locks_a_changed_specification_again() -> None:
         "hash": f"sha256:{'6' * 64}",
         "locked_at": "2026-01-01T00:00:02.000Z",
     }
+    relocked = {
+        "path": "REQUIREMENTS.md",
+        "old_hash": f"sha256:{'5' * 64}",
+        "new_hash": f"sha256:{'6' * 64}",
+    }
+    assert details(tape, "spec_relocked") == [relocked]
 
 
 def test_debugging_and_planning_again_are_counted_and_told() -> None:
+    """STATE-07: the metrics count them."""
     tape = Tape()
     tape.begin("1")
     plan_phase(tape)
@@ -452,6 +464,7 @@ def test_the_file_keeps_the_newest_events_and_the_archive_all() -> None:
 
 
 def test_a_heartbeat_moves_the_checkpoint_on_and_never_back() -> None:
+    """STATE-11, AMB-19: while a step takes its time the file says that somebody lives."""
     tape = Tape()
 
     assert state_of(tape.run, {}, now="2026-01-01T00:10:00.000Z")["_meta"]["last_checkpoint"] > "2026-01-01T00:09"

@@ -17,6 +17,7 @@ def state(note: str = "", run: str = RUN, **more: Any) -> dict[str, Any]:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
+    """STATE-09: the state before is kept as backup."""
     file = StateFile(tmp_path / ".autopilot")
     assert file.read() is None
     file.write(state("one"))
@@ -37,6 +38,7 @@ def test_it_is_written_for_people_to_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("harm", [b"", b"{", b"\xff", b"\x00" * 100], ids=["empty", "cut off", "no text", "zeros"])
 def test_a_damaged_file_is_read_from_its_backup_which_is_kept(tmp_path: Path, harm: bytes) -> None:
+    """RSM-01, STATE-09: a bad file falls back to the backup."""
     StateFile(tmp_path).write(state("one"))
     StateFile(tmp_path).write(state("two"))
     (tmp_path / "state.json").write_bytes(harm)
@@ -91,6 +93,7 @@ def test_a_state_without_phases_is_read_as_it_is(tmp_path: Path) -> None:
 
 
 def test_archiving_moves_the_file_away(tmp_path: Path) -> None:
+    """STATE-12: the state goes to `archive/<run id>.json`."""
     file = StateFile(tmp_path)
     file.write(state("one"))
     file.write(state("two"))

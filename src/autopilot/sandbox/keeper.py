@@ -1,0 +1,267 @@
+"""
+The keeper: a small process of its own that holds one program, what it prints and how it ended.
+
+It outlives the run that started it for as long as its lease is renewed or not yet run out, so that a run taken up again
+finds the program still at work, or its result. It is started as a script and imports nothing of ours: many of them run
+at once, and each is to cost next to nothing.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+PR_SET_CHILD_SUBREAPER = 36
+LOOK_S = 10.0
+PATIENCE_S = 5.0
+CHUNK = 1 << 16
+OURSELVES = "@keeper@"
+LEASE, RESULT, KEEPER = "lease", "result", "keeper"
+INPUT, OUTPUT, ERRORS = "in", "out", "err"
+OLDER, NEWER = ".older", ".newer"
+MARK = b"AUTOPILOT_MARK="
+
+
+class Order(NamedTuple):
+    """What to run. `mark` is in the environment of everything it starts."""
+
+    folder: str
+    cwd: str
+    timeout_s: float
+    lease_s: float
+    max_output: int
+    mark: str
+    inherited: tuple[int, ...]
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+def written(order: Order) -> bytes:
+    """The order as bytes: no word of it can hold a zero."""
+    head = (order.folder, order.cwd, repr(order.timeout_s), repr(order.lease_s), str(order.max_output), order.mark)
+    pairs = tuple(f"{name}={value}" for name, value in order.env.items())
+    words = (*head, ",".join(map(str, order.inherited)), str(len(order.argv)), *order.argv, *pairs)
+    return b"\0".join(os.fsencode(word) for word in words)
+
+
+def understood(text: bytes) -> Order:
+    folder, cwd, timeout, lease, output, mark, inherited, count, *rest = map(os.fsdecode, text.split(b"\0"))
+    argv, pairs = rest[: int(count)], rest[int(count) :]
+    return Order(
+        folder=folder,
+        cwd=cwd,
+        timeout_s=float(timeout),
+        lease_s=float(lease),
+        max_output=int(output),
+        mark=mark,
+        inherited=tuple(int(fd) for fd in inherited.split(",") if fd),
+        argv=tuple(argv),
+        env=dict(pair.split("=", 1) for pair in pairs),
+    )
+
+
+def main(order_fd: int, telling: int) -> int:
+    """Start the program, tell its number through `telling`, hold it to its end, and leave the result."""
+    with open(order_fd, "rb") as file:
+        order = understood(file.read())
+    os.set_inheritable(telling, False)  # noqa: FBT003 - it takes no name
+    os.chdir(order.folder)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    asked, asking = os.pipe()
+    os.set_blocking(asking, False)
+    signal.set_wakeup_fd(asking)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    begun = time.monotonic()
+    try:
+        pid, streams = start(order)
+    except OSError as error:
+        os.write(telling, f"failed {error.errno}".encode())
+        return 1
+    os.write(telling, str(pid).encode())
+    os.close(telling)
+    for fd in order.inherited:
+        os.close(fd)
+    why = Watch(order, streams, asked).until_end(pid, begun)
+    status = end_all(pid, order.mark)
+    for stream in streams:
+        stream.drain()
+    code = "-" if why != "ended" else str(os.waitstatus_to_exitcode(status))
+    seen = " ".join(str(stream.seen) for stream in streams)
+    leave(RESULT, f"{why} {code} {time.monotonic() - begun:.3f} {seen}\n".encode())
+    return 0
+
+
+class Stream:
+    """
+    One pipe and where it goes: the first `room` bytes to a file, the rest to two that take turns.
+
+    So memory and disk are bounded whatever is printed, and the end, which matters most, is always there.
+    """
+
+    def __init__(self, name: str, room: int) -> None:
+        self.pipe, self.end = os.pipe()
+        self.seen, self._room = 0, room
+        self._name, self._file, self._left = name, _made(name), room
+        os.set_blocking(self.pipe, False)
+
+    def take(self) -> bool:
+        """Whether there may be more."""
+        try:
+            chunk = os.read(self.pipe, CHUNK)
+        except BlockingIOError:
+            return True
+        self.seen += len(chunk)
+        self._keep(chunk)
+        return bool(chunk)
+
+    def _keep(self, chunk: bytes) -> None:
+        while chunk:
+            if self._left == 0:
+                self._turn()
+            part, chunk = chunk[: self._left], chunk[self._left :]
+            self._left -= len(part)
+            with suppress(OSError):  # a full disk must not end the program
+                os.write(self._file, part)
+
+    def _turn(self) -> None:
+        os.close(self._file)
+        with suppress(OSError):
+            os.rename(f"{self._name}{NEWER}", f"{self._name}{OLDER}")
+        self._file, self._left = _made(f"{self._name}{NEWER}"), self._room
+
+    def drain(self) -> None:
+        """What still lies in the pipe when its writers are gone."""
+        for _ in range(16):
+            with suppress(OSError):
+                if not self.take():
+                    break
+
+
+def _made(name: str) -> int:
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+
+class Watch:
+    """Waits for the first of: the program's end, its time limit, the end of the lease, a signal to stop."""
+
+    def __init__(self, order: Order, streams: tuple[Stream, ...], asked: int) -> None:
+        self._order, self._asked = order, asked
+        self._open = {stream.pipe: stream for stream in streams}
+        self._renewed, self._since = "", time.monotonic()
+
+    def until_end(self, pid: int, begun: float) -> str:
+        hold = os.pidfd_open(pid)
+        poller = select.poll()
+        for fd in (hold, self._asked, *self._open):
+            poller.register(fd, select.POLLIN)
+        deadline = begun + self._order.timeout_s
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return "timeout"
+            if self._lapsed():
+                return "lapsed"
+            ready = {fd for fd, _ in poller.poll(min(left, LOOK_S, self._order.lease_s) * 1000)}
+            for fd in [fd for fd in ready & self._open.keys() if not self._open[fd].take()]:
+                poller.unregister(fd)
+                del self._open[fd]
+            if hold in ready:
+                return "ended"
+            if self._asked in ready:
+                return "stopped"
+
+    def _lapsed(self) -> bool:
+        """
+        Whether nobody has renewed the lease for too long.
+
+        What counts is our own clock since we last saw it renewed, which stands still while the machine sleeps.
+        """
+        try:
+            renewed = str(os.stat(LEASE).st_mtime_ns)
+        except OSError:
+            return True
+        if renewed != self._renewed:
+            self._renewed, self._since = renewed, time.monotonic()
+        return time.monotonic() - self._since > self._order.lease_s
+
+
+def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
+    source = os.open(INPUT, os.O_RDONLY | os.O_CLOEXEC)
+    streams = (Stream(OUTPUT, order.max_output), Stream(ERRORS, order.max_output))
+    argv = tuple(word.replace(OURSELVES, str(os.getpid())) for word in order.argv)
+    actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((source, *(s.end for s in streams)))]
+    for fd in order.inherited:
+        os.set_inheritable(fd, True)  # noqa: FBT003 - it takes no name
+    home = os.getcwd()
+    os.chdir(order.cwd)
+    try:
+        pid = os.posix_spawn(argv[0], argv, order.env, file_actions=actions, setsid=True, setsigdef=(signal.SIGPIPE,))
+    finally:
+        os.chdir(home)
+    os.close(source)
+    for stream in streams:
+        os.close(stream.end)
+    leave(KEEPER, f"{os.getpid()} {birth(os.getpid())} {pid}\n".encode())
+    return pid, streams
+
+
+def end_all(pid: int, mark: str) -> int:
+    """Kill the program and everything it started: what was orphaned has come to us. Its exit status."""
+    status, deadline = 0, time.monotonic() + PATIENCE_S
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    while time.monotonic() < deadline:
+        for other in (*offspring(os.getpid()), *carriers(mark)):
+            with suppress(OSError):
+                os.kill(other, signal.SIGKILL)
+        try:
+            done, told = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if done == pid:
+            status = told
+        if done == 0:
+            time.sleep(0.005)
+    return status
+
+
+def offspring(pid: int) -> list[int]:
+    """Everything beneath the process, children before their parents' other children."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            own = [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+    return [*own, *(below for child in own for below in offspring(child))]
+
+
+def carriers(mark: str) -> list[int]:
+    """Processes with our mark in their environment, ourselves left out."""
+    entry, found = MARK + os.fsencode(mark), list[int]()
+    for name in os.listdir("/proc") if mark else ():
+        if name.isdigit() and int(name) != os.getpid():
+            with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                if entry in file.read().split(b"\0"):
+                    found.append(int(name))
+    return found
+
+
+def birth(pid: int) -> str:
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[19]
+
+
+def leave(name: str, content: bytes) -> None:
+    """A file that is whole or not there. After a power cut it is not asked for: nothing was held through that."""
+    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.write(fd, content)
+    os.close(fd)
+    os.rename(f"{name}.new", name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

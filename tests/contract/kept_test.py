@@ -1,0 +1,154 @@
+"""What keepers add to `Processes`: a program outlives the run that started it, for a while, and is started once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.protocols import Job
+from autopilot.sandbox.kept import KeptProcesses
+from autopilot.sandbox.processes import ChildProcesses
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
+
+PATH = os.environ["PATH"]
+CALL = "run-1/3/execute/1"
+RUN = """
+import sys
+from pathlib import Path
+from autopilot.domain.protocols import Job
+from autopilot.sandbox.kept import KeptProcesses
+from autopilot.sandbox.processes import ChildProcesses
+keep, cwd, script, lease, path, mark = sys.argv[1:]
+kept = KeptProcesses(Path(keep), ChildProcesses(territory="t"), "boot", float(lease))
+job = Job(argv=("sh", "-c", script), cwd=cwd, env={"PATH": path}, stdin=b"the prompt", mark=mark, timeout_s=60)
+kept.run(job, lambda pid: print(pid, flush=True))
+"""
+
+
+def kept_in(folder: Path, lease_s: float = 60.0, boot: str = "boot") -> KeptProcesses:
+    return KeptProcesses(folder / "keep", ChildProcesses(territory="t"), boot, lease_s)
+
+
+def job(folder: Path, script: str, stdin: bytes = b"the prompt") -> Job:
+    argv = ("sh", "-c", script)
+    return Job(argv=argv, cwd=str(folder), env={"PATH": PATH}, stdin=stdin, mark=CALL, timeout_s=60)
+
+
+def comes_true(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def begun_and_killed(folder: Path, script: str, lease_s: float = 60.0) -> int:
+    """A run that starts the call and dies; the number of the program it started."""
+    argv = [sys.executable, "-c", RUN, str(folder / "keep"), str(folder), script, str(lease_s), PATH, CALL]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        pid = int(run.stdout.readline())
+        run.kill()
+    return pid
+
+
+def test_a_call_outlives_its_run_and_the_next_one_takes_its_result(tmp_path: Path) -> None:
+    script = "echo started >> starts; cat; while ! test -e go; do sleep 0.02; done; echo and the answer"
+    pid = begun_and_killed(tmp_path, script)
+    kept = kept_in(tmp_path)
+
+    assert is_alive(pid)
+    assert kept.place(CALL) == str(tmp_path)
+    assert kept.held() == {f"t/{CALL}"}
+    (tmp_path / "go").touch()
+    ran = kept.run(job(tmp_path, script), lambda _: pytest.fail("it was started a second time"))
+    assert (ran.exit_code, ran.stdout) == (0, b"the promptand the answer\n")
+    assert (tmp_path / "starts").read_text() == "started\n"
+
+
+def test_a_result_that_came_while_nobody_looked_is_taken_as_often_as_asked_for(tmp_path: Path) -> None:
+    pid = begun_and_killed(tmp_path, "echo the answer; exit 3")
+    kept = kept_in(tmp_path)
+    assert comes_true(lambda: not is_alive(pid) and not kept.held())
+
+    for _ in range(2):
+        assert kept.run(job(tmp_path, "echo the answer; exit 3")).exit_code == 3
+    kept.release(CALL)
+    assert kept.place(CALL) is None
+    assert list((tmp_path / "keep").iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["another prompt", "another boot"])
+def test_what_is_not_the_same_call_is_ended_and_asked_anew(tmp_path: Path, what: str) -> None:
+    pid = begun_and_killed(tmp_path, "echo x >> starts; sleep 60")
+    kept = kept_in(tmp_path, boot="later" if what == "another boot" else "boot")
+    stdin = b"else" if what == "another prompt" else b"the prompt"
+
+    ran = kept.run(job(tmp_path, "echo new", stdin))
+    assert (ran.stdout, is_alive(pid)) == (b"new\n", False)
+
+
+def test_without_a_run_the_lease_ends_and_with_it_everything_the_program_started(tmp_path: Path) -> None:
+    script = "setsid sh -c 'echo $$ > daemon; exec sleep 60' & env -i setsid sleep 61 & echo $! > bare; sleep 60"
+    pid = begun_and_killed(tmp_path, script, lease_s=0.6)
+    assert comes_true(lambda: (tmp_path / "daemon").exists() and (tmp_path / "bare").exists())
+    pids = [pid, *(int((tmp_path / name).read_text()) for name in ("daemon", "bare"))]
+
+    assert comes_true(lambda: not any(map(is_alive, pids)))
+    assert kept_in(tmp_path).run(job(tmp_path, "echo anew")).stdout == b"anew\n"
+
+
+def test_a_run_that_lives_renews_the_lease(tmp_path: Path) -> None:
+    ran = kept_in(tmp_path, lease_s=0.5).run(job(tmp_path, "sleep 1.5; echo done"))
+
+    assert ran.stdout == b"done\n"
+
+
+def test_a_keeper_that_was_killed_holds_nothing(tmp_path: Path) -> None:
+    pid = begun_and_killed(tmp_path, "sleep 60")
+    (place,) = (tmp_path / "keep").iterdir()
+    os.kill(int((place / "keeper").read_text().split()[0]), signal.SIGKILL)
+    kept = kept_in(tmp_path)
+
+    assert comes_true(lambda: kept.place(CALL) is None)
+    assert kept.run(job(tmp_path, "echo anew")).stdout == b"anew\n"
+    assert not is_alive(pid)
+
+
+def test_the_beginning_and_the_end_of_a_flood_are_kept(tmp_path: Path) -> None:
+    flood = job(tmp_path, "echo first; head -c 30000000 /dev/zero | tr '\\0' 'x'; echo last")
+    ran = kept_in(tmp_path).run(flood)
+
+    assert ran.stdout.startswith(b"first\nxxx")
+    assert ran.stdout.endswith(b"xxxlast\n")
+    assert len(ran.stdout) <= flood.max_output
+    assert sum(path.stat().st_size for path in (tmp_path / "keep").rglob("out*")) <= 3 * flood.max_output
+
+
+def test_a_sweep_ends_the_keeper_too(tmp_path: Path) -> None:
+    pid = begun_and_killed(tmp_path, "sleep 60")
+    kept = kept_in(tmp_path)
+
+    assert kept.sweep("run-1") >= 2
+    assert not is_alive(pid)
+    assert kept.held() == frozenset()
+
+
+def test_releasing_all_ends_what_is_still_held(tmp_path: Path) -> None:
+    pid = begun_and_killed(tmp_path, "sleep 60")
+    kept_in(tmp_path).release_all()
+
+    assert not is_alive(pid)
+    assert list((tmp_path / "keep").iterdir()) == []
