@@ -260,7 +260,9 @@ class Ground:
             tally.hear(entry)
             self.listener(stream, entry)
 
-        tally.end = end = app.start(work.request, hear, self.warn)
+        jobs = max(1, min(work.request.modes.jobs, dispatch.agents))
+        request = replace(work.request, modes=replace(work.request.modes, jobs=jobs))
+        tally.end = end = app.start(request, hear, self.warn)
         asked = [task.id for share in dispatch.shares for task in share.tasks]
         return tuple(AgentReport(task=phase, observed=status_of(end, phase, dispatch.mode)) for phase in asked)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from autopilot.cli import console, loop_options
 from autopilot.cli.verbs import Warn, here, warn
+from autopilot.domain.modes import Modes
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunRequest
 from autopilot.looping import LoopRequest, Step
@@ -55,6 +56,7 @@ def _base(options: argparse.Namespace) -> RunRequest:
         lenient=options.lenient,
         sandbox=options.sandbox,
         visual=options.visual,
+        modes=Modes(jobs=options.jobs),
     )
 
 

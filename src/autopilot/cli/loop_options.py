@@ -3,6 +3,7 @@
 import argparse
 from typing import get_args
 
+from autopilot.cli import mode_options
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sessions import flags
 
@@ -19,6 +20,7 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("--model")
     parser.add_argument("--lenient", action="store_true")
     parser.add_argument("--visual", action="store_true")
+    parser.add_argument("--jobs", type=mode_options.jobs, default=1, metavar="N")
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")

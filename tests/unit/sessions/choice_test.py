@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot import sessioning
+from autopilot.cli import loop_options
+from autopilot.cli.arguments import parse
+from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import PhaseEnd, RunEnd, RunRequest
@@ -326,3 +329,12 @@ class _Missing(dict[str, Any]):
 def test_sessions_of_one_minute_have_names_of_their_own() -> None:
     assert session_id("main", NOW, ()) == "main-2026-03-01-1200"
     assert session_id("main", NOW, ("main-2026-03-01-1200",)) == "main-2026-03-01-1200-2"
+
+
+def test_the_verb_takes_numbers_as_they_are_written_and_agents_as_run_does() -> None:
+    options = parse("loop", ["--max-sessions", "3", "--max-hours=", "--jobs=4", "--dryRun"])
+
+    assert loop_options.words_of(options) == ["--max-sessions=3", "--max-hours=", "--dry-run"]
+    assert (options.jobs, options.agent) == (4, "auto")
+    with pytest.raises(UsageInvalid, match="Unknown option"):
+        parse("loop", ["--quality"])
