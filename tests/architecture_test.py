@@ -13,8 +13,10 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "views", "engine", "sessions", "domain"},
+    "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
     "app":       {"attesting", "consulting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
+    "looping":   {"driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
+    "sessioning": {"app", "driving", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
     "consulting": {"driving", *EVERYTHING},
     "verdicts":  {"driving", *EVERYTHING},

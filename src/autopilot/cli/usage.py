@@ -17,6 +17,7 @@ VERBS = (
     "trends",
     "map",
     "discuss",
+    "loop",
 )
 
 HELP = """\
@@ -47,6 +48,7 @@ verbs:
   receipt               show [N] what decided phases; check N does it again
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
+  loop                  one session after another, in the mode it is sure of
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -99,6 +101,9 @@ options of other verbs:
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
+  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
+                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+                        --json, agents as for run (docs/session-loop.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,
