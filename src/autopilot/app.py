@@ -9,6 +9,7 @@ import msgspec
 from platformdirs import user_config_path
 
 from autopilot import attesting
+from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
@@ -75,7 +76,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
     begun = opening(request, project, chosen, done)
     first = msgspec.structs.replace(
         begun,
-        settings=applied(begun.settings, choices),
+        settings=applied(staffed(begun.settings, os.environ), choices),
         run=new_name(ledger.runs),
         root=str(root),
         proposals=ledger.proposals,

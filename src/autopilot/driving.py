@@ -68,6 +68,8 @@ from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
+# Agents that are no programs: they load nothing.
+PLAYED = ("scripted:", "replay:")
 
 
 def cache_folder() -> Path:
@@ -134,7 +136,7 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
         yield ground.warning
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
-    if seen and not hidden and not settings.trust_repository_config and settings.agent.startswith("exec:"):
+    if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):
         yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."
 
 

@@ -8,7 +8,7 @@ phase are in `<run>/completion`.
 
 from typing import Any, Literal
 
-from autopilot.domain.agent import Outcome, Role
+from autopilot.domain.agent import Outcome, Role, Thread
 from autopilot.domain.answers import Deferral
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import Usage
@@ -271,6 +271,8 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
+    model: str | None = None
+    thread: Thread | None = None
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):

@@ -77,7 +77,8 @@ class Settings(Value, frozen=True, kw_only=True):
 
     `dependencies` are folders of the checkout to link into clones; `setup` is a command that makes them instead.
 
-    The last three are what follows the last phase; a run of a version that did not know them goes on without.
+    `integration_check`, `self_audit` and `version_bump` are what follows the last phase; a run of a version that did
+    not know them goes on without. `models` names by role a model or profile that goes before `model`.
     """
 
     agent: str
@@ -101,3 +102,4 @@ class Settings(Value, frozen=True, kw_only=True):
     integration_check: bool = False
     self_audit: bool = False
     version_bump: bool = False
+    models: dict[str, str] = {}

@@ -26,7 +26,7 @@ def test_a_command_becomes_an_exec_agent(tmp_path: Path) -> None:
     assert isinstance(named("exec:sh agent.sh", tmp_path), ExecAgent)
 
 
-@pytest.mark.parametrize("name", ["auto", "claude", "codex", "scripted", "scripted:", "replay:r1", ""])
+@pytest.mark.parametrize("name", ["clod", "codex:", "scripted", "scripted:", "replay:", "acp:", ""])
 def test_any_other_name_says_how_to_reach_an_agent(name: str, tmp_path: Path) -> None:
     with pytest.raises(AgentUnavailable, match="is not built in") as raised:
         named(name, tmp_path)
