@@ -12,6 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
+from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
@@ -112,9 +113,10 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     asked = passing_on(confined, settings.agent_env, os.environ)
-    agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
+    desk = Desk(asked, transcripts, begun.run, confined=settings.confine_agents and ground.tier != "none")
+    agent = agents.choose(settings.agent, desk, launch)
     other = settings.reviewer
-    reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
+    reviewer = agents.choose(other, desk, launch) if other else agent
     return Crew(agent, reviewer, processes, ground, provision)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from autopilot.agents.backends import claude
 from autopilot.domain.agent import Reply
+from autopilot.domain.settings import SandboxChoice
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import agent, at_home
@@ -20,7 +21,9 @@ ANSWER = Turn(tools=(Tool(name="StructuredOutput", input={"done": True}),))
 SAID = Turn(text='All done. {"done": true}', input_tokens=2000, output_tokens=77, cached_tokens=500)
 
 
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: FakeModels, **changes: Any) -> Reply:
+def ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: FakeModels, tier: SandboxChoice = "none", **changes: Any
+) -> Reply:
     work = tmp_path / "work"
     work.mkdir(exist_ok=True)
     at_home(
@@ -31,7 +34,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: FakeModels, **c
         CLAUDE_CODE_MAX_RETRIES="1",
     )
     call = msgspec.structs.replace(question(folder=str(work)), answer_schema=SCHEMA, **changes)
-    return agent(claude.BACKEND, tmp_path).call(call, lambda _: None)
+    return agent(claude.BACKEND, tmp_path, tier).call(call, lambda _: None)
 
 
 def writes(folder: Path) -> tuple[Turn, ...]:
@@ -49,6 +52,15 @@ def test_tools_run_and_the_answer_is_checked(tmp_path: Path, monkeypatch: pytest
     assert (reply.commands, reply.observes) == (("cat made.txt > copy.txt",), True)
     assert reply.usage.output_tokens in {150, 227}
     assert reply.usage.cost_usd
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+def test_it_works_in_our_sandbox(tier: SandboxChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeModels(Script(turn=(*writes(tmp_path), ANSWER), rest=SAID)) as models:
+        reply = ask(tmp_path, monkeypatch, models, tier)
+
+    assert (reply.outcome, reply.commands) == ("ok", ("cat made.txt > copy.txt",))
+    assert (tmp_path / "work/copy.txt").read_text() == "made\n"
 
 
 def test_a_reviewer_runs_commands_and_changes_no_file_by_its_tools(

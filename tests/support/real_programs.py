@@ -9,6 +9,10 @@ import pytest
 
 from autopilot.agents.backend import Backend
 from autopilot.agents.cli_agent import CliAgent, Desk
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox.agent_view import AgentView
+from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 
 # Where the packages that carry a program keep it.
@@ -32,16 +36,24 @@ def program(name: str) -> str:
 
 def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> None:
     """The environment of a user who has nothing but these variables."""
-    home.mkdir(parents=True, exist_ok=True)
+    scratch = home.with_name("scratch")
+    for folder in (home, scratch):
+        folder.mkdir(parents=True, exist_ok=True)
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name.startswith(
             ("ANTHROPIC", "CLAUDE", "CODEX", "OPENAI")
         ):
             monkeypatch.delenv(name)
-    for name, value in {"HOME": str(home), **variables}.items():
+    for name, value in {"HOME": str(home), "TMPDIR": str(scratch), **variables}.items():
         monkeypatch.setenv(name, value)
 
 
-def agent(backend: Backend, folder: Path) -> CliAgent:
-    desk = Desk(ChildProcesses(territory=str(folder)), folder / "transcripts", "r1")
-    return CliAgent(backend, program(backend.program), desk)
+def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAgent:
+    """The adapter of a real program, in the sandbox of that tier."""
+    real = os.path.realpath(program(backend.program))
+    try:
+        ground = choose(tier, ChildProcesses(territory=str(folder)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
+    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none"))

@@ -14,13 +14,15 @@ class Ask:
     """
     One call as a program is asked it. `answer_schema` is None where the prompt alone says what to answer.
 
-    `thread` is the conversation to go on with, `thread_name` a name for one that begins.
+    `thread` is the conversation to go on with, `thread_name` a name for one that begins. Where it is `confined`
+    already, the program needs no sandbox of its own, and could not make one.
     """
 
     program: str
     prompt: str
     folder: str
     access: Access = "write"
+    confined: bool = False
     model: str | None = None
     effort: str | None = None
     answer_schema: dict[str, Any] | None = None

@@ -16,24 +16,23 @@ from autopilot.agents.installed import place_of, sign_of
 from autopilot.agents.replay import ReplayAgent
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.protocols import Agent, Processes
+from autopilot.domain.protocols import Agent
 from autopilot.domain.settings import Settings
 
 AUTO = "auto"
 
 
-def choose(name: str, processes: Processes, transcripts: Path, run: str, launch_folder: Path) -> Agent:
+def choose(name: str, desk: Desk, launch_folder: Path) -> Agent:
     """Raises `AgentUnavailable` before anything is spent, when the agent cannot be used here."""
     name = resolved(name, os.environ)
     kind, _, rest = name.partition(":")
-    desk = Desk(processes, transcripts, run)
     if kind == "scripted" and rest:
         return ScriptedAgent.from_file(launch_folder / rest)
     if kind == "replay" and rest:
-        return ReplayAgent(rest, transcripts)
+        return ReplayAgent(rest, desk.transcripts)
     if kind == "exec":
         _found(argv_of(rest, launch_folder)[0], launch_folder)
-        return ExecAgent(rest, processes, transcripts, run, launch_folder)
+        return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder)
     if kind == "acp" and rest:
         words = argv_of(rest, launch_folder)
         return CliAgent(acp.backend(words), _found(words[0], launch_folder), desk)

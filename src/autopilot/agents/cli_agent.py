@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import msgspec
+
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
@@ -42,6 +44,7 @@ class StreamTalk:
 
     def __init__(self, reader: StreamReader, dialogue: Dialogue | None = None) -> None:
         self.reader, self._dialogue = reader, dialogue
+        self.sent_away = False
 
     @property
     def over(self) -> bool:
@@ -61,16 +64,23 @@ class StreamTalk:
         return b"".join(self._dialogue.answer(event) for event in events) if self._dialogue else b""
 
     def farewell(self) -> bytes:
-        return self._dialogue.farewell() if self._dialogue else b""
+        wish = self._dialogue.farewell() if self._dialogue else b""
+        self.sent_away = bool(wish)
+        return wish
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where calls are made from: the run, its processes, and where transcripts go."""
+    """
+    Where calls are made from: the run, its processes, and where transcripts go.
+
+    `confined`: the processes are in a sandbox of ours, in which a program's own one for its commands cannot be made.
+    """
 
     processes: Processes
     transcripts: Path
     run: str
+    confined: bool = False
 
 
 class CliAgent:
@@ -82,7 +92,7 @@ class CliAgent:
     def call(self, call: Call, started: Callable[[int], None]) -> Reply:
         """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
         backend, desk = self._backend, self._desk
-        ask = ask_of(call, backend, self._program)
+        ask = ask_of(call, backend, self._program, confined=desk.confined)
         dialogue = backend.dialogue(ask) if backend.dialogue else None
         talk = StreamTalk(StreamReader(backend.reader()), dialogue)
         job = Job(
@@ -98,10 +108,12 @@ class CliAgent:
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
-        return reply_of(call, backend, talk.reader, ran)
+        reply = reply_of(call, backend, talk.reader, ran)
+        late = talk.sent_away and reply.outcome == "cancelled"
+        return msgspec.structs.replace(reply, outcome="timeout") if late else reply
 
 
-def ask_of(call: Call, backend: Backend, program: str) -> Ask:
+def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:
     """The call in the program's terms: what it cannot enforce goes into the prompt, what it cannot do is left out."""
     able = backend.capabilities
     schema = enforced(call, backend)
@@ -111,6 +123,7 @@ def ask_of(call: Call, backend: Backend, program: str) -> Ask:
         prompt=call.prompt + (CHECKED if schema else ANSWER + json.dumps(call.answer_schema)),
         folder=call.folder,
         access=access_of(call.role),
+        confined=confined,
         model=model.name,
         effort=model.effort,
         answer_schema=schema,

@@ -15,7 +15,7 @@ PIPE_CAPACITY = 1 << 20
 # How often to look, where the kernel cannot tell us that a child has ended.
 TICK_S = 0.01
 # For a program whose talk is over to end by itself, and for one that was asked to leave off.
-LINGER_S = 5.0
+LINGER_S = 3.0
 LEAVE_S = 3.0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.agents.choose import choose
+from autopilot.agents.cli_agent import Desk
 from autopilot.agents.exec_agent import ExecAgent, argv_of, passed_on
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
@@ -13,7 +14,7 @@ from support.processes import PlainProcesses
 
 
 def named(name: str, folder: Path) -> Agent:
-    return choose(name, PlainProcesses(), folder / "transcripts", "r1", folder)
+    return choose(name, Desk(PlainProcesses(), folder / "transcripts", "r1"), folder)
 
 
 def test_written_answers_are_looked_for_where_the_user_stands(tmp_path: Path) -> None:

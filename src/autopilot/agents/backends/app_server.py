@@ -61,7 +61,7 @@ class AppServerDialogue:
         params: dict[str, Any] = {
             "cwd": ask.folder,
             "approvalPolicy": "never",
-            "sandbox": codex.SANDBOX[ask.access],
+            "sandbox": codex.sandbox_of(ask),
             **({"model": ask.model} if ask.model else {}),
         }
         if ask.thread:

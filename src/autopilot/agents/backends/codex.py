@@ -13,6 +13,7 @@ from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Ret
 
 # Reviewers that run the project's commands need room for what these write; their checkout is thrown away.
 SANDBOX = {"read": "read-only", "run": "workspace-write", "write": "workspace-write"}
+NO_SANDBOX = "danger-full-access"
 OVERRIDES = (
     'approval_policy="never"',
     "sandbox_workspace_write.network_access=true",
@@ -28,7 +29,7 @@ SHELL_WORDS = 3
 
 def argv(ask: Ask) -> tuple[str, ...]:
     words = [ask.program, "exec", *(("resume",) if ask.thread else ()), "--json", "--skip-git-repo-check"]
-    for override in (*OVERRIDES, f'sandbox_mode="{SANDBOX[ask.access]}"'):
+    for override in (*OVERRIDES, f'sandbox_mode="{sandbox_of(ask)}"'):
         words += ["-c", override]
     words += ["-c", f'model_reasoning_effort="{ask.effort}"'] if ask.effort else []
     words += ["-m", ask.model] if ask.model else []
@@ -36,6 +37,11 @@ def argv(ask: Ask) -> tuple[str, ...]:
     if ask.answer_schema is None:
         return (*words, "-")
     return ("sh", "-c", WITH_SCHEMA, "sh", json.dumps(ask.answer_schema), *words)
+
+
+def sandbox_of(ask: Ask) -> str:
+    """Its own sandbox, except in ours: there it cannot be made, and every command would fail without a word."""
+    return NO_SANDBOX if ask.confined else SANDBOX[ask.access]
 
 
 def shell_command(whole: str) -> str:
@@ -76,7 +82,8 @@ def item(part: dict[str, Any], *, done: bool) -> Iterator[StreamEvent]:
             command = shell_command(text(part.get("command")))
             yield Used(call=call, what=f"shell {command}", command=command)
             if done:
-                yield Returned(call=call, ran=status != "declined")
+                exit_code = part.get("exit_code", part.get("exitCode"))
+                yield Returned(call=call, ran=status == "completed" or exit_code is not None)
         case "filechange":
             names = ", ".join(text(change.get("path")) for change in records(part.get("changes")))
             yield Used(call=call, what=f"edit {names}")

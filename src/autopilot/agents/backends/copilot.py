@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
-from autopilot.agents.fields import at, count, record, text
+from autopilot.agents.fields import count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, StreamEvent, Used
 
@@ -33,7 +33,7 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
             command = text(given.get("command")) if name == "bash" else None
             yield Used(call=text(details.get("toolCallId")), what=told(name, given), command=command or None)
         case "tool.execution_complete":
-            yield Returned(call=text(details.get("toolCallId")), ran=at(details, "error", "code") != "denied")
+            yield Returned(call=text(details.get("toolCallId")), ran=details.get("success") is True)
         case "model.call_failure":
             yield Noticed(text=f"trying again after error {details.get('statusCode')}")
         case "session.error":

@@ -10,7 +10,7 @@ from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
-NOT_RUN = frozenset({"tool_not_registered", "invalid_tool_params", "policy_violation", "permission_denied"})
+RAN_AND_FAILED = "shell_execute_error"
 _CODE = re.compile(r'"code":\s?(\d{3})\b')
 
 
@@ -32,7 +32,8 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
             command = text(given.get("command")) if name == "run_shell_command" else None
             yield Used(call=text(event.get("tool_id")), what=told(name, given), command=command or None)
         case "tool_result":
-            yield Returned(call=text(event.get("tool_id")), ran=at(event, "error", "type") not in NOT_RUN)
+            ran = event.get("status") == "success" or at(event, "error", "type") == RAN_AND_FAILED
+            yield Returned(call=text(event.get("tool_id")), ran=ran)
         case "result":
             yield from ended(event)
 

@@ -49,7 +49,13 @@ def message(told_of: dict[str, Any]) -> Iterator[StreamEvent]:
                 command = text(given.get("command")) if name in SHELLS else None
                 yield Used(call=text(block.get("id")), what=told(name, given), command=command or None)
             case "toolResponse":
-                yield Returned(call=text(block.get("id")), ran=at(block, "toolResult", "status") == "success")
+                yield Returned(call=text(block.get("id")), ran=ran(record(block.get("toolResult"))))
+
+
+def ran(result: dict[str, Any]) -> bool:
+    """A tool that was refused answers with an error, a command that failed with its exit code."""
+    failed = at(result, "value", "isError") and at(result, "value", "structuredContent", "exit_code") is None
+    return result.get("status") == "success" and not failed
 
 
 BACKEND = Backend(

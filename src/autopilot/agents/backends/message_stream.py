@@ -47,10 +47,10 @@ def came_back(event: dict[str, Any]) -> Iterator[StreamEvent]:
 
 
 def _refused(block: dict[str, Any], note: dict[str, Any]) -> bool:
-    """By the program's own note; one that leaves none says it in the text that the model gets."""
+    """By the program's own note. Where there is none, an error without an exit code means that nothing ran."""
     if note:
         return "non_execution_kind" in note or at(note, "permission_decision", "decision") in {"reject", "deny"}
-    return bool(block.get("is_error")) and "permission" in text(block.get("content")).lower()
+    return bool(block.get("is_error")) and not text(block.get("content")).lower().startswith("exit code")
 
 
 def windowed(event: dict[str, Any]) -> Iterator[StreamEvent]:

@@ -41,7 +41,9 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
             command = text(given.get("command")) if name == "bash" else None
             yield Used(call=text(event.get("toolCallId")), what=told(name, given), command=command or None)
         case "tool_execution_end":
-            yield Returned(call=text(event.get("toolCallId")))
+            said = [text(block.get("text")) for block in records(at(event, "result", "content"))]
+            ran = not event.get("isError") or "exited with code" in " ".join(said)
+            yield Returned(call=text(event.get("toolCallId")), ran=ran)
         case "auto_retry_start":
             yield Reopened()
             yield Noticed(text=f"trying again: {text(event.get('errorMessage'))}")
