@@ -42,7 +42,7 @@ def _tight(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _tight_object(schema: dict[str, Any]) -> dict[str, Any]:
     fields = record(schema.get("properties"))
-    if not fields or schema.get("additionalProperties") not in {None, False}:
+    if not fields or schema.get("additionalProperties"):
         raise Inexpressible
     required = set(schema.get("required") or ())
     tight = {name: _tight(record(field)) for name, field in fields.items()}

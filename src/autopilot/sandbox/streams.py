@@ -16,7 +16,7 @@ PIPE_CAPACITY = 1 << 20
 TICK_S = 0.01
 # For a program whose talk is over to end by itself, and for one that was asked to leave off.
 LINGER_S = 3.0
-LEAVE_S = 3.0
+LEAVE_S = 2.0
 
 
 class Kept:
