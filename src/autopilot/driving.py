@@ -12,6 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
+from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.domain.completion import COMPLETION
@@ -29,6 +30,7 @@ from autopilot.domain.events import (
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.replays import left_behind
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -64,8 +66,9 @@ from autopilot.views.completion_report import Ended, report
 from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
 from autopilot.views.trends import notes
-from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.redoing import Redoing
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
@@ -113,11 +116,37 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     asked = passing_on(confined, settings.agent_env, os.environ)
-    desk = Desk(asked, transcripts, begun.run, confined=settings.confine_agents and ground.tier != "none")
+    desk = Desk(
+        asked,
+        transcripts,
+        begun.run,
+        confined=settings.confine_agents and ground.tier != "none",
+        past_work=lambda run: past_work(run, root / ".autopilot", processes),
+    )
     agent = agents.choose(settings.agent, desk, launch)
     other = settings.reviewer
     reviewer = agents.choose(other, desk, launch) if other else agent
     return Crew(agent, reviewer, processes, ground, provision)
+
+
+def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:
+    """Does again in a folder what a call of that run had done: its step's change, and its planning files."""
+    journal = SqliteJournal.read_only(home / "journal.db")
+    git = Git(processes=processes, cwd=home, env=our_env(os.environ.get("PATH", os.defpath)), flags=OURS)
+    redoing = Redoing(git.at(GIT_DIR=home / "repo.git"))
+    steps, wrote = dict[str, tuple[str, str]](), dict[str, dict[str, str]]()
+    for stream in journal.streams():
+        if stream.startswith(f"{run}/"):
+            left = left_behind([entry.event for entry in journal.load(stream)], stream.partition("~")[0])
+            steps, wrote = steps | left.steps, wrote | left.wrote
+
+    def redo(call: str, folder: str) -> None:
+        if step := steps.get(call.removesuffix(".2")):
+            redoing.lay(*step, Path(folder))
+        for path, text in wrote.get(call, {}).items():
+            placing.write(folder, path, text)
+
+    return redo
 
 
 def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:

@@ -29,7 +29,7 @@ def choose(name: str, desk: Desk, launch_folder: Path) -> Agent:
     if kind == "scripted" and rest:
         return ScriptedAgent.from_file(launch_folder / rest)
     if kind == "replay" and rest:
-        return ReplayAgent(rest, desk.transcripts)
+        return ReplayAgent(rest, desk.transcripts, desk.past_work(rest))
     if kind == "exec":
         _found(argv_of(rest, launch_folder)[0], launch_folder)
         return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder)

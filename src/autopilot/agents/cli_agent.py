@@ -39,6 +39,14 @@ CHECKED = "\n\nAnswer with one JSON object by the schema you were given."
 _ZONE_FILE = re.compile(r"zoneinfo/(.+)$")
 
 
+Redo = Callable[[str, str], None]
+"""Puts into a folder what the work of a call, named by its id, left there."""
+
+
+def leave_alone(call: str, folder: str) -> None:
+    """Nothing is known of what was done: the replies alone are played."""
+
+
 class StreamTalk:
     """Implements `Talk`: reads the events, and keeps up our side where the program wants one."""
 
@@ -75,12 +83,14 @@ class Desk:
     Where calls are made from: the run, its processes, and where transcripts go.
 
     `confined`: the processes are in a sandbox of ours, in which a program's own one for its commands cannot be made.
+    `past_work` is what calls of an earlier run left behind.
     """
 
     processes: Processes
     transcripts: Path
     run: str
     confined: bool = False
+    past_work: Callable[[str], Redo] = lambda _: leave_alone
 
 
 class CliAgent:

@@ -9,19 +9,13 @@ from autopilot.agents.account import StreamReader
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import BY_NAME
+from autopilot.agents.cli_agent import Redo, leave_alone
 from autopilot.agents.cli_agent import reply_of as told_reply
 from autopilot.agents.exec_agent import reply_of as printed_reply
 from autopilot.agents.transcripts import Transcript, path_of, recorded
 from autopilot.domain.agent import Call, Reply
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.protocols import Ran
-
-Redo = Callable[[str, str], None]
-"""Puts into a folder what the work of a call, named by its id, left there."""
-
-
-def leave_alone(call: str, folder: str) -> None:
-    """Nothing is known of what was done: the replies alone are played."""
 
 
 class ReplayAgent:

@@ -41,7 +41,8 @@ verbs:
   receipt               show [N] what decided phases; check N does it again
 
 options of run:
-  --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
+  --agent NAME          auto (default), claude, codex, gemini, ..., acp:COMMAND,
+                        exec:COMMAND, scripted:FILE, replay:RUN (docs/agents.md)
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --lenient             pass at 7 of 10 instead of 9, without remediation
