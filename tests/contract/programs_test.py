@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,11 @@ from autopilot.agents.backends.catalogue import BY_NAME
 from autopilot.agents.choose import choose
 from autopilot.agents.cli_agent import Desk
 from autopilot.domain.agent import Call, Reply, Thread
+from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.evidence import Usage
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox import choose as grounds
+from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.processes import ChildProcesses
 from support.players import LIMITS, STREAMS, install, seen
 from support.transcripts import question
@@ -167,3 +172,23 @@ def test_a_conversation_that_cannot_be_gone_on_with_is_told(name: str, tmp_path:
 
     assert (reply.outcome, reply.text) == ("crashed", "no such thread")
     assert "gone" in json.dumps(seen(tmp_path)["heard"])
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("name", ["claude", *TALKING], indirect=True)
+def test_a_program_can_be_talked_to_through_a_sandbox(
+    name: str, tier: SandboxChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{Path(sys.executable).parent}")
+    chosen = install(tmp_path, name)
+    (tmp_path / "work").mkdir()
+    try:
+        ground = grounds.choose(tier, ChildProcesses(territory=str(tmp_path)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    view = AgentView(own=("play.json", "player.py", "seen.json", "programs"))
+    (tmp_path / "seen.json").touch()
+    agent = choose(chosen, Desk(ground.agents(view), tmp_path / "transcripts", "r1", confined=True), tmp_path)
+    reply = agent.call(msgspec.structs.replace(question(), folder=str(tmp_path / "work")), lambda _: None)
+
+    assert (reply.outcome, reply.answer, reply.commands) == ("ok", '{"ok": true}', ("ls",))

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import msgspec
-
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
@@ -52,7 +50,6 @@ class StreamTalk:
 
     def __init__(self, reader: StreamReader, dialogue: Dialogue | None = None) -> None:
         self.reader, self._dialogue = reader, dialogue
-        self.sent_away = False
 
     @property
     def over(self) -> bool:
@@ -72,9 +69,7 @@ class StreamTalk:
         return b"".join(self._dialogue.answer(event) for event in events) if self._dialogue else b""
 
     def farewell(self) -> bytes:
-        wish = self._dialogue.farewell() if self._dialogue else b""
-        self.sent_away = bool(wish)
-        return wish
+        return self._dialogue.farewell() if self._dialogue else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +113,7 @@ class CliAgent:
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
-        reply = reply_of(call, backend, talk.reader, ran)
-        late = talk.sent_away and reply.outcome == "cancelled"
-        return msgspec.structs.replace(reply, outcome="timeout") if late else reply
+        return reply_of(call, backend, talk.reader, ran)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

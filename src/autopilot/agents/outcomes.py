@@ -78,7 +78,9 @@ class Ending:
 def outcome_of(account: Account, ending: Ending, meanings: Meanings, *, answered: bool) -> Outcome:
     """A result that was told counts, whatever became of the process behind it."""
     if account.failure is not None:
-        return _of_failure(account, account.failure, meanings)
+        named = _of_failure(account, account.failure, meanings)
+        # A turn that was left off in a process we ended was left off because we asked for it.
+        return "timeout" if named == "cancelled" and ending.exit_code is None else named
     if account.over:
         return "ok" if answered else "bad_output"
     if ending.exit_code is None:

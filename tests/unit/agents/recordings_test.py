@@ -109,6 +109,7 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "crashed": "sigkill_in_bash",
     },
 }
+SCHEMA = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
 CASES = {
     f"{name}/{case}": end for name, ends in EXPECTED.items() for end, cases in ends.items() for case in cases.split()
 }
@@ -220,3 +221,15 @@ def test_a_thread_keeps_what_it_cost_where_each_call_is_counted_alone() -> None:
 
     assert reply.usage == Usage(input_tokens=5, output_tokens=1, cost_usd=0.5)
     assert reply.thread == Thread(id="s", usage=Usage(input_tokens=15, output_tokens=5, cost_usd=1.5))
+
+
+@pytest.mark.parametrize("case", sorted(OWN.glob("*/*")), ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_a_recording_of_our_own_is_judged_as_it_was(case: Path) -> None:
+    name = case.parent.name.rpartition("-")[0]
+    told = msgspec.json.decode((case / "outcome.json").read_bytes())
+    call = msgspec.structs.replace(question("rate"), answer_schema=SCHEMA)
+    ran = msgspec.structs.replace(recorded(case), exit_code=told["rc"])
+    reply = judged(BY_NAME[name.replace("-", ":", 1)], ran, call)
+
+    assert (reply.outcome, reply.answer, reply.issues) == (told["outcome"], told["answer"], ())
+    assert (list(reply.commands), reply.usage.output_tokens) == (told["commands"], told["output_tokens"])
