@@ -121,6 +121,7 @@ def test_a_program_that_fails_at_once_has_crashed(name: str, tmp_path: Path) -> 
     assert (reply.outcome, reply.text) == ("crashed", "no such option")
 
 
+@pytest.mark.parametrize("name", ["claude", *TALKING], indirect=True)
 def test_a_call_past_its_limit_is_a_timeout(name: str, tmp_path: Path) -> None:
     call = msgspec.structs.replace(question(), seconds=1)
     begun = time.monotonic()
@@ -138,7 +139,7 @@ def test_a_recorded_call_is_replayed_as_it_was(name: str, tmp_path: Path) -> Non
     assert again == msgspec.structs.replace(first, thread=None)
 
 
-@pytest.mark.parametrize("name", ["claude", "acp"], indirect=True)
+@pytest.mark.parametrize("name", ["claude"], indirect=True)
 def test_a_call_is_over_with_its_result_and_not_with_its_process(name: str, tmp_path: Path) -> None:
     begun = time.monotonic()
     reply = ask(tmp_path, name, sleep=60)
