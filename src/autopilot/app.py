@@ -10,6 +10,7 @@ import msgspec
 from platformdirs import user_config_path
 
 from autopilot import attesting, redoing, verdicts
+from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
 from autopilot.consulting.before_run import answering, before_run, contexts, low_confidence, only
@@ -90,7 +91,9 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     threshold = CalibrationFile(around.home).read().threshold
     first = msgspec.structs.replace(
         begun,
-        settings=msgspec.structs.replace(applied(begun.settings, around.choices), deferral_threshold=threshold),
+        settings=msgspec.structs.replace(
+            applied(staffed(begun.settings, os.environ), around.choices), deferral_threshold=threshold
+        ),
         passed_over=done_before(ledger, selection.passed_over(request, project.roadmap, done)),
         run=new_name(ledger.runs),
         root=str(around.root),

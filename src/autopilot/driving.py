@@ -13,6 +13,8 @@ from platformdirs import user_cache_path
 
 from autopilot.accounts import calibrate, known_passes, write_batch_report
 from autopilot.agents import choose as agents
+from autopilot.agents import placing
+from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.domain.digest import digest_of
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
@@ -32,6 +34,7 @@ from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.record import RunRecord
+from autopilot.domain.replays import left_behind
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -74,11 +77,14 @@ from autopilot.views.completion_report import Ended, report
 from autopilot.views.handover import exhausted, handover
 from autopilot.views.summary import account
 from autopilot.views.trends import notes
-from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.redoing import Redoing
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
+# Agents that are no programs: they load nothing.
+PLAYED = ("scripted:", "replay:")
 
 
 def cache_folder() -> Path:
@@ -122,10 +128,37 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     called = passing_on(confined, settings.agent_env, os.environ)
-    agent = agents.choose(settings.agent, called, transcripts, begun.run, launch)
+    desk = Desk(
+        called,
+        transcripts,
+        begun.run,
+        confined=settings.confine_agents and ground.tier != "none",
+        past_work=lambda run: past_work(run, root / ".autopilot", processes),
+    )
+    agent = agents.choose(settings.agent, desk, launch)
     other = settings.reviewer
-    reviewer = agents.choose(other, called, transcripts, begun.run, launch) if other else agent
+    reviewer = agents.choose(other, desk, launch) if other else agent
     return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
+
+
+def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:
+    """Does again in a folder what a call of that run had done: its step's change, and its planning files."""
+    journal = SqliteJournal.read_only(home / "journal.db")
+    git = Git(processes=processes, cwd=home, env=our_env(os.environ.get("PATH", os.defpath)), flags=OURS)
+    redoing = Redoing(git.at(GIT_DIR=home / "repo.git"))
+    steps, wrote = dict[str, tuple[str, str]](), dict[str, dict[str, str]]()
+    for stream in journal.streams():
+        if stream.startswith(f"{run}/"):
+            left = left_behind([entry.event for entry in journal.load(stream)], stream.partition("~")[0])
+            steps, wrote = steps | left.steps, wrote | left.wrote
+
+    def redo(call: str, folder: str) -> None:
+        if step := steps.get(call.removesuffix(".2")):
+            redoing.lay(*step, Path(folder))
+        for path, text in wrote.get(call, {}).items():
+            placing.write(folder, path, text)
+
+    return redo
 
 
 def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
@@ -146,7 +179,7 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
         yield ground.warning
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
-    if seen and not hidden and not settings.trust_repository_config and settings.agent.startswith("exec:"):
+    if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):
         yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."
 
 

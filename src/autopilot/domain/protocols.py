@@ -23,9 +23,33 @@ from autopilot.domain.visual import Looking, NotLooking
 A = TypeVar("A", bound=msgspec.Struct)
 
 
+class Talk(Protocol):
+    """A conversation with a running program: told all it prints as it comes, says what to send and when it is over."""
+
+    @property
+    def over(self) -> bool:
+        """The program has said all that is wanted of it: what still runs may be ended."""
+        ...
+
+    @property
+    def replies(self) -> bool:
+        """Whether it will have more to send, so that the program's input stays open."""
+        ...
+
+    def heard(self, piece: bytes) -> bytes:
+        """Take a piece of standard output; what to send, often nothing."""
+        ...
+
+    def farewell(self) -> bytes:
+        """What asks the program to leave off by itself, empty where nothing does."""
+        ...
+
+
 class Job(Value, frozen=True, kw_only=True):
     """
     One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
+
+    `talk` listens while it runs; the job may then end before the program does.
 
     `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
     search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
@@ -40,10 +64,15 @@ class Job(Value, frozen=True, kw_only=True):
     max_output: int = 4_000_000
     inherited: tuple[int, ...] = ()
     leaves: Literal["strays", "asked", "nothing"] = "strays"
+    talk: Talk | None = None
 
 
 class Ran(Value, frozen=True, kw_only=True):
-    """How a job ended. `exit_code` is None when it was cut off at its time limit; a signal shows as its negative."""
+    """
+    How a job ended. `exit_code` is None when we ended it, at its time limit or once its talk was over.
+
+    A signal shows as its negative.
+    """
 
     exit_code: int | None
     stdout: bytes

@@ -13,6 +13,7 @@ from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
+from autopilot.domain.models import model_of
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
@@ -181,7 +182,7 @@ def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str)
         phase=PhaseRef(id=record.phase.id, name=record.phase.name, type=record.phase.type, dir=record.brief.dir),
         task=TaskRef(id=task.id, title=task.title, files=task.files) if task else None,
         attempt=attempt(record, question.role, task.id if task else None, call_id),
-        model=settings.model,
+        model=model_of(question.role, settings),
         seconds=settings.limits.agent_seconds,
         folder=folder,
     )
@@ -227,7 +228,9 @@ def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
         seconds=seconds,
         observes=reply.observes,
         resets_at=reply.resets_at,
-        issues=kept.issues,
+        issues=(*kept.issues, *reply.issues),
+        model=reply.model,
+        thread=reply.thread,
     )
 
 

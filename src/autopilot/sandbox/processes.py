@@ -43,11 +43,13 @@ class ChildProcesses:
         begun = time.monotonic()
         job = msgspec.structs.replace(job, mark=self.own(job.mark))
         with self._running(job) as child:
-            talk = Conversation(child, job.stdin, job.max_output)
+            talk = Conversation(child, job.stdin, job.max_output, job.talk)
             with self._in_reach(child):
                 if started is not None:
                     started(child.pid)
                 ended = talk.until_end(begun + job.timeout_s)
+                if not ended:
+                    talk.take_leave()
             _end(child, job)
             talk.drain()
         return Ran(
