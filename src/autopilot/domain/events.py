@@ -30,7 +30,8 @@ class Brief(Value, frozen=True, kw_only=True):
     All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content.
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
-    tasks of the plan that an earlier pass finished and handed over (CTXE-01r).
+    tasks of the plan that an earlier pass finished and handed over (CTXE-01r). `repo_map` is what became of the map of
+    the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
     """
 
     phase: Phase
@@ -48,6 +49,8 @@ class Brief(Value, frozen=True, kw_only=True):
     unmet: tuple[str, ...] = ()
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
+    repo_map: str = ""
+    repo_map_path: str = ""
 
 
 class StepDigest(Value, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from autopilot.domain.secrets import redact
 from autopilot.engine.briefs import brief_for
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Continue, End, Land, Skip, Spawn, line, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -50,6 +50,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished:
                 streams.append_run(PhaseStarted(brief=brief))
             case Continue(brief=brief):
                 streams.append_run(finish_pass(brief, run, hands, streams))
+                hands.atlas.chart(line(streams.run()))
             case Skip(phase=phase, reason=reason, blocking=blocking):
                 streams.append_run(PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking))
             case Land() as landing:

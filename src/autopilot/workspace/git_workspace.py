@@ -22,6 +22,7 @@ from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
+from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.texts import changed_texts, wanted_texts
@@ -85,6 +86,16 @@ class GitWorkspace:
     def album(self) -> FileAlbum:
         """The pictures of the app, in the user's tree."""
         return FileAlbum(self._places.root, self._notes / "baselines.json")
+
+    def atlas(self, now: Callable[[], str]) -> GitAtlas:
+        """Maps of this repository's commits. What was read once is kept with the clones."""
+        return GitAtlas(
+            book=self._places.pool / "repo-map.db",
+            home=self._places.home,
+            git=self._store.git,
+            processes=self._processes,
+            now=now,
+        )
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
