@@ -11,7 +11,7 @@ from autopilot.workspace.repo_map.languages import PARSED
 MOST_LINES = 500
 VERSION = 1
 # Everything but the files, line by line.
-FRAME = 12
+FRAME = 13
 # What is left of a file at each stage of the cap; in the last one only its path.
 STAGES: tuple[tuple[str, ...], ...] = (
     ("exports", "imports", "functions", "classes", "call_graph"),

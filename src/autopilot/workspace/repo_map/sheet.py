@@ -98,7 +98,7 @@ def finished(sheet: Sheet, root: "Node", pattern: re.Pattern[bytes] = CALL) -> O
     """Everything noted, in the order of the text, the first of several things of one name."""
     classes = {c.name: c for c in reversed(sheet.classes)}
     return Outline(
-        exports=tuple({e.name: e for e in reversed(sheet.exports)}.values())[::-1],
+        exports=tuple(sorted({e.name: e for e in reversed(sheet.exports)}.values(), key=lambda e: (e.line, e.name))),
         imports=tuple(sorted(sheet.imports, key=lambda i: i.line)),
         functions=tuple(sheet.functions),
         classes=tuple(

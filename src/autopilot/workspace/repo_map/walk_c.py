@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from autopilot.domain.repo_map import ExportType
-from autopilot.workspace.repo_map.sheet import Sheet
+from autopilot.workspace.repo_map.sheet import LONGEST, Sheet
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -61,7 +61,10 @@ def _function(node: "Node", sheet: Sheet) -> None:
         return
     if not _static(node, sheet):
         sheet.export(name, "function", node)
-    sheet.function(node, name, _params(declarator, sheet), sheet.phrase(node.child_by_field_name("type")))
+    made = node.child_by_field_name("type")
+    # Between the type and the name stand the stars of a pointer.
+    returns = sheet.source[made.start_byte : declarator.start_byte].decode("utf-8", "replace") if made else ""
+    sheet.function(node, name, _params(declarator, sheet), " ".join(returns.split())[:LONGEST])
 
 
 def _called(node: "Node") -> "Node | None":

@@ -21,12 +21,14 @@ TYPES: dict[str, ExportType] = {
     "internal_module": "const",
     "module": "const",
 }
+# A name of the module, what it is exported as, and the line.
+Listed = tuple[str, str, int]
 METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 
 
 def walk(root: "Node", sheet: Sheet) -> None:
     kinds: dict[str, ExportType] = {}
-    listed: list[Export] = []
+    listed: list[Listed] = []
     for node in root.named_children:
         kind = node.type
         if kind == "import_statement":
@@ -34,11 +36,14 @@ def walk(root: "Node", sheet: Sheet) -> None:
         elif kind == "export_statement":
             _export(node, sheet, kinds, listed)
         elif kind == "expression_statement":
-            _common_js(node, sheet)
+            _common_js(node, sheet, listed)
         else:
             kinds |= dict(_declared(node, sheet))
     _dynamic(root, sheet)
-    sheet.exports += [Export(name=e.name, type=kinds.get(e.name, e.type), line=e.line) for e in listed]
+    sheet.exports += [
+        Export(name=name, type="default" if name == "default" else kinds.get(own, "const"), line=line)
+        for own, name, line in listed
+    ]
 
 
 def _declared(node: "Node", sheet: Sheet) -> list[tuple[str, ExportType]]:
@@ -56,7 +61,7 @@ def _declared(node: "Node", sheet: Sheet) -> list[tuple[str, ExportType]]:
     if kind in VARIABLES:
         return [declared for child in node.named_children for declared in _variable(child, sheet)]
     if kind == "interface_declaration":
-        sheet.owned(node, name, _extends(node, sheet))
+        _class(node, name, sheet)
     return [(name, TYPES[kind])] if kind in TYPES else []
 
 
@@ -113,7 +118,7 @@ def _extends(node: "Node", sheet: Sheet) -> str:
     return ""
 
 
-def _export(node: "Node", sheet: Sheet, kinds: dict[str, ExportType], listed: list[Export]) -> None:
+def _export(node: "Node", sheet: Sheet, kinds: dict[str, ExportType], listed: list[Listed]) -> None:
     source = node.child_by_field_name("source")
     declaration = node.child_by_field_name("declaration")
     clause = next((child for child in node.named_children if child.type == "export_clause"), None)
@@ -121,9 +126,7 @@ def _export(node: "Node", sheet: Sheet, kinds: dict[str, ExportType], listed: li
              for s in (clause.named_children if clause else ()) if s.type == "export_specifier"]  # fmt: skip
     if source is not None:
         sheet.include(_bare(sheet.text(source)), tuple(name for name, _ in names) or ("*",), node)
-    for name, alias in names:
-        kind = kinds.get(name, "const")
-        listed.append(Export(name=alias or name, type="default" if alias == "default" else kind, line=line_of(node)))
+    listed += [(name, alias or name, line_of(node)) for name, alias in names]
     default = any(child.type == "default" for child in node.children[:3])
     declared = _declared(declaration, sheet) if declaration is not None else []
     kinds |= dict(declared)
@@ -157,6 +160,8 @@ def _dynamic(root: "Node", sheet: Sheet) -> None:
     for match in (match for pattern in DYNAMIC for match in pattern.finditer(sheet.source)):
         node = root.descendant_for_byte_range(match.start(), match.start() + 1)
         call = node.parent if node else None
+        if call is not None and call.type == "import":
+            call = call.parent
         if call is None or call.type != "call_expression":
             continue
         given = call.child_by_field_name("arguments")
@@ -165,7 +170,7 @@ def _dynamic(root: "Node", sheet: Sheet) -> None:
             sheet.include(_bare(sheet.text(source)), ("*",), call)
 
 
-def _common_js(node: "Node", sheet: Sheet) -> None:
+def _common_js(node: "Node", sheet: Sheet, listed: list[Listed]) -> None:
     assignment = node.named_children[0] if node.named_children else None
     if assignment is None or assignment.type != "assignment_expression":
         return
@@ -182,7 +187,8 @@ def _common_js(node: "Node", sheet: Sheet) -> None:
         for child in right.named_children:
             key = child.child_by_field_name("key") or child.child_by_field_name("name") or child
             if key.type in {"property_identifier", "shorthand_property_identifier"}:
-                sheet.export(sheet.text(key), "const", child)
+                value = child.child_by_field_name("value") or key
+                listed.append((sheet.text(value), sheet.text(key), line_of(child)))
     else:
         sheet.export(sheet.text(right) if right.type == "identifier" else "default", "default", node)
 
