@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import msgspec
@@ -30,6 +29,8 @@ class Readers:
         shares = list(_shares(texts))
         if len(shares) == 1:
             return self._read(shares[0])
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(len(shares)) as pool:
             return [reading for read in pool.map(self._read, shares) for reading in read]
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from autopilot.domain.repo_map import Calls, ClassOutline, Export, ExportType, Function, Import, Outline
 
@@ -23,8 +24,7 @@ NO_CALLS = frozenset(
 DEFINES = ("definition", "declaration", "declarator", "specifier", "_item", "parameter", "signature")
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(msgspec.Struct, frozen=True, gc=False):
     """A function or method and where its own code lies. `owner` is its class."""
 
     name: str
@@ -38,18 +38,17 @@ class Body:
         return f"{self.owner}.{self.name}" if self.owner else self.name
 
 
-@dataclass(slots=True)
-class Sheet:
+class Sheet(msgspec.Struct):
     """`bare_methods`: in this language a method may be called by its name alone."""
 
     source: bytes
     bare_methods: bool = False
-    exports: list[Export] = field(default_factory=list)
-    imports: list[Import] = field(default_factory=list)
-    functions: list[Function] = field(default_factory=list)
-    classes: list[ClassOutline] = field(default_factory=list)
-    bodies: list[Body] = field(default_factory=list)
-    methods: dict[str, list[str]] = field(default_factory=dict)
+    exports: list[Export] = []
+    imports: list[Import] = []
+    functions: list[Function] = []
+    classes: list[ClassOutline] = []
+    bodies: list[Body] = []
+    methods: dict[str, list[str]] = {}
 
     def text(self, node: "Node | None") -> str:
         """A name as it stands there."""
@@ -137,8 +136,7 @@ def _calls(sheet: Sheet, root: "Node", pattern: re.Pattern[bytes]) -> Iterator[C
             yield Calls(caller=body.caller, callees=found, line=line_of(body.node))
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """What a file defines, spelled backwards."""
 
     known: frozenset[bytes]
