@@ -28,6 +28,7 @@ from autopilot.domain.events import (
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -65,6 +66,7 @@ from autopilot.views.summary import account
 from autopilot.views.trends import notes
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.repo_map.languages import missing
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
@@ -209,6 +211,7 @@ class Driver:
         sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
         for remark in (*remarks(first, ground), *provision.remarks):
             self.warn(remark)
+        atlas = self._atlas(workspace)
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
@@ -219,6 +222,7 @@ class Driver:
                 limits=settings.limits,
                 commands=settings.commands,
                 redact=redactor,
+                atlas=atlas,
             ),
             planning=PlanReader(),
             diagnostics=FileDiagnostics(self.home, redactor),
@@ -232,7 +236,16 @@ class Driver:
                 signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
             ),
             redact=redactor,
+            atlas=atlas,
         )
+
+    def _atlas(self, workspace: GitWorkspace) -> Atlas:
+        """Maps of the code, where there is anything to read it with."""
+        lacking = missing()
+        if lacking is None:
+            return workspace.atlas(SystemClock().now)
+        self.warn(f"No repository map: {lacking} is not installed. Install Autopilot as `autopilot-engine[map]`.")
+        return NO_ATLAS
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
         """A browser, where the run has use for one."""

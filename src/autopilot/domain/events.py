@@ -34,7 +34,8 @@ class Brief(Value, frozen=True, kw_only=True):
 
     `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
     tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out.
+    pass held out. `repo_map` is what became of the map of the code it starts from, and `repo_map_path` where that is;
+    empty without one (RMAP-01..05).
     """
 
     phase: Phase
@@ -53,6 +54,8 @@ class Brief(Value, frozen=True, kw_only=True):
     earlier: dict[str, int] = {}
     done: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    repo_map: str = ""
+    repo_map_path: str = ""
 
 
 class StepDigest(Value, frozen=True, kw_only=True):

@@ -304,6 +304,14 @@ class FactMaker(Protocol):
         """The few files of the commit to read before changing the paths: themselves, their users, their neighbours."""
         ...
 
+    def known(self, commit: str, text: str) -> tuple[str, ...]:
+        """RMAP-07: what the text names that the commit already has, and where; nothing without a repository map."""
+        ...
+
+    def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that the commit has neither as a file nor as a folder; nothing without a map."""
+        ...
+
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         """
         What is wrong inside the files of the change, by the phase's type; what was so before it does not block.

@@ -11,6 +11,7 @@ from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import MAP_PATH
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Stop
 from autopilot.engine.asking import attempt_key
@@ -28,10 +29,12 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         found = handed.plan
     else:
         found = _plan_in_force(passes) if spawn.cycle else existing_plan(folder, start.proposals, hands)
+    base = handed.commit if handed else spawn.base
+    charted = hands.atlas.chart(base)
     return Brief(
         phase=phase,
         dir=folder,
-        base=handed.commit if handed else spawn.base,
+        base=base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
@@ -45,6 +48,8 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        repo_map=charted.line,
+        repo_map_path=MAP_PATH if charted.there else "",
     )
 
 

@@ -7,6 +7,7 @@ from autopilot.domain.agent import REVIEWERS, Role
 from autopilot.domain.events import PhaseOutcome
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
@@ -44,6 +45,7 @@ class Hands:
     looks: Looking = field(default_factory=NotLooking)
     receipts: Receipts = NO_RECEIPTS
     redact: Callable[[str], str] = redact
+    atlas: Atlas = NO_ATLAS
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

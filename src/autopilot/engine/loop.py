@@ -32,7 +32,7 @@ from autopilot.engine.briefs import brief_for
 from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Skip, Spawn, line, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -58,6 +58,8 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
         streams.append_run(event)
         if isinstance(event, RunFinished | RunStopped):
             return event
+        if isinstance(event, PhaseFinished):
+            hands.atlas.chart(line(streams.run()))
 
 
 def next_event(hands: Hands, streams: Streams) -> RunEvent:
@@ -108,7 +110,10 @@ def run_phase(brief: Brief, hands: Hands, streams: Streams) -> tuple[PhaseRecord
         if isinstance(move, Finish):
             return record, move
         heed(tripped if tries_again(move, record) else over_cap, hands, streams)
-        record = perform(move, record, hands, streams)
+        before, record = record.commit, perform(move, record, hands, streams)
+        if record.commit != before:
+            # RMAP-07: the map follows every commit.
+            hands.atlas.chart(record.commit)
         for note in due_notes(streams.run(), streams.all_passes()):
             streams.append_run(note)
 

@@ -9,7 +9,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
-from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import bullets, criteria_lines, heading, map_line, render
 
 BEHAVIOUR = (
     " A task that touches something people click, drag or type into has a criterion\n"
@@ -42,6 +42,7 @@ def prompt(record: PhaseRecord) -> str:
         requirements=bullets(record.brief.requirements, "none mapped; derive them from the goal"),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
+        map=map_line(record),
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )

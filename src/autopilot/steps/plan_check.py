@@ -6,12 +6,13 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked, Planned
+from autopilot.steps.plan_files import missing_files
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render
 
 
 def run(record: PhaseRecord, tools: Tools) -> PlanChecked:
     plan = proposal(record)
-    findings = tools.planning.problems(plan, record)
+    findings = (*tools.planning.problems(plan, record), *missing_files(plan, record, tools))
     if any(f.severity == "blocker" for f in findings):
         return PlanChecked(plan=plan, findings=findings)
     answered = tools.agents.ask(Question(role="plan_check", prompt=prompt(record), answer=PlanOpinion))

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from autopilot.domain.phase import Criterion, Expectation, Task
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.repo_map import SHOWN_PATH
 
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -28,6 +29,15 @@ def heading(record: PhaseRecord) -> str:
     if phase.description and phase.description != phase.goal:
         lines.append(phase.description)
     return "\n".join(lines)
+
+
+def map_line(record: PhaseRecord) -> str:
+    """RMAP-05: where the map of the code is, for those who have one."""
+    return (
+        f"\nRepo map path: {SHOWN_PATH} (who exports, imports, defines and calls what)."
+        if record.brief.repo_map_path
+        else ""
+    )
 
 
 def bullets(items: Iterable[str], otherwise: str) -> str:

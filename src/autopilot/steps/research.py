@@ -5,7 +5,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
-from autopilot.steps.prompt import bullets, criteria_lines, heading, render
+from autopilot.steps.prompt import bullets, criteria_lines, heading, map_line, render
 
 
 def run(record: PhaseRecord, tools: Tools) -> Researched:
@@ -22,6 +22,7 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(record.phase.criteria),
         spec=record.start.spec.path,
         dir=record.brief.dir,
+        map=map_line(record),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

@@ -122,6 +122,8 @@ class Narrator:
         if brief.done and brief.plan:
             far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
             yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
+        if brief.repo_map:
+            yield clean(brief.repo_map)
         yield f"--- [PHASE {brief.position}/{brief.total}] {clean(brief.phase.name)} ---"
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:

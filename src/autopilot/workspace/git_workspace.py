@@ -23,6 +23,7 @@ from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
+from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
@@ -133,6 +134,16 @@ class GitWorkspace:
     def ignores(self, name: str) -> bool:
         """Whether a folder of the user's checkout is one their git leaves out."""
         return self._user.ignores(name)
+
+    def atlas(self, now: Callable[[], str]) -> GitAtlas:
+        """Maps of this repository's commits. What was read once is kept with the clones."""
+        return GitAtlas(
+            book=self._places.pool / "repo-map.db",
+            home=self._places.home,
+            git=self._store.git,
+            processes=self._processes,
+            now=now,
+        )
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
