@@ -28,7 +28,8 @@ PEOPLE = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 BARE = """
 import sys
 from pathlib import Path
-from autopilot.workspace.repo_map.languages import grammar_of, parser_of
+from autopilot.workspace.repo_map.grammars import parser_of
+from autopilot.workspace.repo_map.languages import grammar_of
 for line in Path(sys.argv[1]).read_text().splitlines():
     parser_of(grammar_of(line)).parse(Path(line).read_bytes())
 """
@@ -229,7 +230,7 @@ def rival_tools(place: Path) -> Path | None:
 
 
 def main() -> None:
-    from autopilot.workspace.repo_map.languages import missing
+    from autopilot.workspace.repo_map.grammars import missing
 
     if lacking := missing():
         print(f"not measured: {lacking} is not installed")

@@ -66,7 +66,7 @@ from autopilot.views.summary import account
 from autopilot.views.trends import notes
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
-from autopilot.workspace.repo_map.languages import missing
+from autopilot.workspace.repo_map.grammars import missing
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]

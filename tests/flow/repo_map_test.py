@@ -8,7 +8,7 @@ import pytest
 
 from autopilot.domain.events import PhaseStarted
 from autopilot.views.narration import Narrator
-from autopilot.workspace.repo_map.languages import missing
+from autopilot.workspace.repo_map.grammars import missing
 from support.calculator import GOOD, plan, project, worker
 from support.runs import Drive
 

@@ -4,8 +4,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.protocols import Processes
@@ -15,6 +17,7 @@ from autopilot.workspace.beneath import write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.repo_map import paper
 from autopilot.workspace.repo_map.book import Book, opened
+from autopilot.workspace.repo_map.glance import UP_TO_DATE, WRITTEN, is_current
 from autopilot.workspace.repo_map.languages import grammar_of, language_of
 from autopilot.workspace.repo_map.readers import NOTHING, Readers
 from autopilot.workspace.store import shown
@@ -29,17 +32,18 @@ EXCLUDED = frozenset(
 # Bigger ones are data or made by a machine.
 MOST_BYTES = 1_000_000
 BATCH_BYTES = 32_000_000
-UP_TO_DATE = "Repo-map up to date, skipping refresh."
-COMMIT, WRITTEN = "commit", "written"
+# The commit whose files the book holds.
+COMMIT = "commit"
 DIFFERENCE = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A file as git tells it; `blob` is None for one that is gone."""
+    """A file as git tells it; `blob` is None for one that is gone, `size` where git did not say."""
 
     path: str
     blob: str | None
+    size: int | None = None
 
     @property
     def key(self) -> str | None:
@@ -78,14 +82,14 @@ class GitAtlas:
         return self._papers[commit]
 
     def chart(self, commit: str) -> Charted:
+        if is_current(str(self.book), str(self.home / Path(MAP_PATH).name), commit):
+            return Charted(line=UP_TO_DATE, there=True)
         return self._tried(lambda book: self._charted(book, commit), commit) or Charted(
             line=f"Repo-map left out: {self.trouble}"
         )
 
     def _charted(self, book: Book, commit: str) -> Charted:
         there, written = (self.home / Path(MAP_PATH).name).is_file(), book.note(WRITTEN)
-        if there and written == commit:
-            return Charted(line=UP_TO_DATE, there=True)
         changed = self._changed(written, commit) if there and written else None
         if changed == 0:
             line = UP_TO_DATE
@@ -113,7 +117,7 @@ class GitAtlas:
                 return work(book)
         except AutopilotError as error:
             self.trouble = error.what
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:
             self.trouble = str(error)
         return None
 
@@ -124,7 +128,7 @@ class GitAtlas:
         changes = self._difference(before, commit) if before else None
         if changes is None:
             book.clear_files()
-            changes = list(_wanted(_listed(self.git.out("ls-tree", "-r", "-z", commit))))
+            changes = list(_wanted(_listed(self.git.out("ls-tree", "-r", "-l", "-z", commit))))
         self._read(book, changes)
         book.remove_files(seen.path for seen in changes if seen.blob is None)
         book.put_files((seen.path, language_of(seen.path), seen.key) for seen in changes if seen.blob)
@@ -141,22 +145,26 @@ class GitAtlas:
 
     def _read(self, book: Book, changes: Iterable[Seen]) -> None:
         """Parse every text that was never parsed before."""
-        unread = book.unread(seen.key for seen in changes if seen.key)
-        blobs = {key: key.partition(":")[0] for key in unread}
+        seen = {file.key: file for file in changes if file.key}
+        unread = book.unread(seen)
+        wanted = {key: seen[key] for key in unread}
         readers = Readers(self.processes)
-        for keys in _batches(blobs, self._sizes(blobs.values())):
-            texts = self._texts([blobs[key] for key in keys])
+        for keys in _batches(wanted, self._sizes(wanted.values())):
+            texts = self._texts([key.partition(":")[0] for key in keys])
             asked = [(key.partition(":")[2], text) for key, text in zip(keys, texts, strict=True)]
             book.put_outlines(dict(zip(keys, readers.read(asked), strict=True)))
         book.put_outlines(dict.fromkeys(book.unread(unread), NOTHING))
 
-    def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
-        asked = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs)).encode()
-        lines = self.git.text("cat-file", "--batch-check", stdin=asked).splitlines() if asked else []
-        return {words[0]: int(words[2]) for words in map(str.split, lines) if len(words) > 2}  # noqa: PLR2004 - id, type, size
+    def _sizes(self, files: Iterable[Seen]) -> dict[str, int]:
+        """By blob; git is asked only about those whose size it has not said."""
+        known = {file.blob: file.size for file in files if file.blob}
+        asked = "".join(f"{blob}\n" for blob, size in known.items() if size is None).encode()
+        lines = self.git.text("cat-file", "--buffer", "--batch-check", stdin=asked).splitlines() if asked else []
+        told = {words[0]: int(words[2]) for words in map(str.split, lines) if len(words) > 2}  # noqa: PLR2004 - id, type, size
+        return told | {blob: size for blob, size in known.items() if size is not None}
 
     def _texts(self, blobs: list[str]) -> list[bytes]:
-        out = self.git.out("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
+        out = self.git.out("cat-file", "--buffer", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
         texts, at = [], 0
         for _ in blobs:
             end = out.index(b"\n", at)
@@ -171,11 +179,11 @@ def _generated(book: Book) -> str:
     return f"Repo-map generated: {told.total_files} files across {len(told.languages)} languages."
 
 
-def _batches(blobs: dict[str, str], sizes: dict[str, int]) -> Iterator[list[str]]:
+def _batches(files: dict[str, Seen], sizes: dict[str, int]) -> Iterator[list[str]]:
     """Keys of texts that are not too big, so many at a time as memory is well spent on."""
     batch, total = list[str](), 0
-    for key, blob in blobs.items():
-        size = sizes.get(blob, MOST_BYTES + 1)
+    for key, file in files.items():
+        size = sizes.get(file.blob or "", MOST_BYTES + 1)
         if size > MOST_BYTES:
             continue
         if batch and total + size > BATCH_BYTES:
@@ -188,15 +196,15 @@ def _batches(blobs: dict[str, str], sizes: dict[str, int]) -> Iterator[list[str]
 
 
 def _wanted(files: Iterable[Seen]) -> Iterator[Seen]:
-    return (file for file in files if EXCLUDED.isdisjoint(PurePosixPath(file.path).parts[:-1]))
+    return (file for file in files if EXCLUDED.isdisjoint(file.path.split("/")[:-1]))
 
 
 def _listed(out: bytes) -> Iterator[Seen]:
     for line in out.split(b"\0")[:-1]:
         meta, name = line.split(b"\t", 1)
-        mode, _, blob = meta.decode().split(" ")
+        mode, _, blob, size = meta.decode().split()
         if mode in REGULAR:
-            yield Seen(path=shown(os.fsdecode(name)), blob=blob)
+            yield Seen(path=shown(os.fsdecode(name)), blob=blob, size=int(size))
 
 
 def _compared(out: bytes) -> Iterator[Seen]:

@@ -9,11 +9,10 @@ from typing import cast
 import msgspec
 
 from autopilot.domain.repo_map import Exporter, Importer, Language, MappedFile, MapSummary, Outline
+from autopilot.workspace.repo_map.glance import EDITION
 from autopilot.workspace.repo_map.paper import Amount
 from autopilot.workspace.repo_map.reading import Reading
 
-# Raised whenever an outline of the same text would come out differently.
-EDITION = 1
 TOP = 5
 TABLES = """
 create table notes (name text primary key, value text not null) without rowid;
@@ -89,7 +88,7 @@ class Book:
             yield MappedFile(path=path, language=cast("Language", language))
 
     def files(self) -> Iterator[MappedFile]:
-        decoder = msgspec.msgpack.Decoder(Outline)
+        decoder = msgspec.json.Decoder(Outline)
         rows = self._db.execute("select path, language, body from files left join outlines using (key) order by path")
         for path, language, body in rows:
             told = decoder.decode(body) if body is not None else Outline()

@@ -1,44 +1,37 @@
 """One file's text to its outline. Whatever the text is, there is an outline, if only an empty one."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from autopilot.domain.repo_map import Outline
-from autopilot.workspace.repo_map import (
-    walk_c,
-    walk_go,
-    walk_java,
-    walk_php,
-    walk_python,
-    walk_ruby,
-    walk_rust,
-    walk_script,
-)
-from autopilot.workspace.repo_map.languages import parser_of
-from autopilot.workspace.repo_map.sheet import CALL, WORD, Sheet, finished
+from autopilot.workspace.repo_map import lex_python
+from autopilot.workspace.repo_map.grammars import parser_of
+from autopilot.workspace.repo_map.sheet import CALL, WORD, Raw, Sheet, called_in, finished
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-WALKS: dict[str, Callable[["Node", Sheet], None]] = {
-    "python": walk_python.walk,
-    "typescript": walk_script.walk,
-    "tsx": walk_script.walk,
-    "javascript": walk_script.walk,
-    "go": walk_go.walk,
-    "rust": walk_rust.walk,
-    "java": walk_java.walk,
-    "csharp": walk_java.walk,
-    "c": walk_c.walk,
-    "cpp": walk_c.walk,
-    "ruby": walk_ruby.walk,
-    "php": walk_php.walk,
+# The module with the `walk` for a grammar, imported with the first file that needs it.
+WALKS = {
+    "python": "walk_python",
+    "typescript": "walk_script",
+    "tsx": "walk_script",
+    "javascript": "walk_script",
+    "go": "walk_go",
+    "rust": "walk_rust",
+    "java": "walk_java",
+    "csharp": "walk_java",
+    "c": "walk_c",
+    "cpp": "walk_c",
+    "ruby": "walk_ruby",
+    "php": "walk_php",
 }
 
 
-def outline(grammar: str, source: bytes) -> Outline:
+def outline(grammar: str, source: bytes) -> Raw:
+    """The fields of `Outline`, plain."""
+    quick = lex_python.read(source) if grammar == "python" else None
+    return parsed(grammar, source) if quick is None else quick
+
+
+def parsed(grammar: str, source: bytes) -> Raw:
     tree = parser_of(grammar).parse(source)
     root = tree.root_node
     sheet = Sheet(source)
-    WALKS[grammar](root, sheet)
-    return finished(sheet, root, WORD if grammar == "ruby" else CALL)
+    import_module(f"autopilot.workspace.repo_map.{WALKS[grammar]}").walk(root, sheet)
+    return finished(sheet, called_in(root), WORD if grammar == "ruby" else CALL)

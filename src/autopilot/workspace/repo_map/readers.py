@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from autopilot.domain.protocols import Job, Processes
-from autopilot.domain.repo_map import Outline
-from autopilot.workspace.repo_map.reading import Reading, Texts
+from autopilot.workspace.repo_map.reading import Reading, Texts, reading_of
 
 MODULE = "autopilot.workspace.repo_map.worker"
 # Below this, starting a second process costs more than it saves.
@@ -17,7 +16,7 @@ WORTH_SPLITTING = 2_000_000
 MOST_WORKERS = 4
 START_S, BYTES_PER_S = 30.0, 200_000
 MOST_OUTPUT = 512_000_000
-NOTHING = Reading(body=msgspec.msgpack.encode(Outline()))
+NOTHING = Reading()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +47,12 @@ class Readers:
 
     def _ask(self, texts: Sequence[tuple[str, bytes]]) -> list[Reading] | None:
         size = sum(len(text) for _, text in texts)
+        head = msgspec.json.encode([(grammar, len(text)) for grammar, text in texts])
         job = Job(
             argv=(sys.executable, "-S", "-P", "-m", MODULE),
             cwd="/",
             env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LC_ALL": "C.UTF-8"},
-            stdin=msgspec.msgpack.encode(texts),
+            stdin=b"\n".join((head, b"".join(text for _, text in texts))),
             timeout_s=START_S + size / BYTES_PER_S,
             max_output=MOST_OUTPUT,
             leaves="nothing",
@@ -60,10 +60,7 @@ class Readers:
         ran = self.processes.run(job)
         if ran.exit_code != 0:
             return None
-        try:
-            found = msgspec.msgpack.decode(ran.stdout, type=list[Reading])
-        except (msgspec.ValidationError, msgspec.DecodeError):
-            return None
+        found = [reading for reading in map(reading_of, ran.stdout.splitlines()) if reading is not None]
         return found if len(found) == len(texts) else None
 
 

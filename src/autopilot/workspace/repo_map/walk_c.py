@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from autopilot.domain.repo_map import ExportType
-from autopilot.workspace.repo_map.sheet import LONGEST, Sheet
+from autopilot.workspace.repo_map.sheet import LONGEST, Kind, Sheet
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -13,7 +12,7 @@ OPEN = frozenset(
     {"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "preproc_elifdef", "linkage_specification",
      "namespace_definition", "declaration_list", "template_declaration"}
 )  # fmt: skip
-TYPES: dict[str, ExportType] = {
+TYPES: dict[str, Kind] = {
     "struct_specifier": "class",
     "class_specifier": "class",
     "union_specifier": "class",
@@ -46,7 +45,7 @@ def walk(root: "Node", sheet: Sheet) -> None:
 def _define(node: "Node", sheet: Sheet) -> None:
     """A constant or a macro; an include guard has no value and is neither."""
     if node.child_by_field_name("value") is not None:
-        kind: ExportType = "function" if node.type == "preproc_function_def" else "const"
+        kind: Kind = "function" if node.type == "preproc_function_def" else "const"
         sheet.export(sheet.text(node.child_by_field_name("name")), kind, node)
 
 

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from autopilot.domain.repo_map import ExportType
-from autopilot.workspace.repo_map.sheet import Sheet
+from autopilot.workspace.repo_map.sheet import Kind, Sheet
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,7 +55,7 @@ def _receiver(node: "Node", sheet: Sheet) -> str:
 def _type(node: "Node", sheet: Sheet) -> None:
     name, made = sheet.text(node.child_by_field_name("name")), node.child_by_field_name("type")
     shape = made.type if made is not None else ""
-    kinds: dict[str, ExportType] = {"struct_type": "class", "interface_type": "interface"}
+    kinds: dict[str, Kind] = {"struct_type": "class", "interface_type": "interface"}
     _public(name, kinds.get(shape, "type"), node, sheet)
     if shape in kinds:
         sheet.owned(node, name, _embedded(made, sheet) if made else "")
@@ -82,6 +81,6 @@ def _values(node: "Node", sheet: Sheet) -> None:
                 _public(sheet.text(name), "const", name, sheet)
 
 
-def _public(name: str, kind: ExportType, node: "Node", sheet: Sheet) -> None:
+def _public(name: str, kind: Kind, node: "Node", sheet: Sheet) -> None:
     if name[:1].isupper():
         sheet.export(name, kind, node)

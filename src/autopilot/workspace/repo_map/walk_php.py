@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from autopilot.domain.repo_map import ExportType
-from autopilot.workspace.repo_map.sheet import Sheet
+from autopilot.workspace.repo_map.sheet import Kind, Sheet
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-KINDS: dict[str, ExportType] = {
+KINDS: dict[str, Kind] = {
     "class_declaration": "class",
     "trait_declaration": "class",
     "interface_declaration": "interface",

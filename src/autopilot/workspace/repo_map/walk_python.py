@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 STATEMENTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
+NO_NAMES = frozenset({"comment", "line_continuation"})
 ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 
 
@@ -28,7 +29,7 @@ def walk(root: "Node", sheet: Sheet) -> None:
         else:
             _other(node, kind, sheet)
     _late_imports(root, sheet)
-    sheet.exports = [e for e in sheet.exports if (e.name in public if public else not e.name.startswith("_"))]
+    sheet.exports = [e for e in sheet.exports if (e[0] in public if public else not e[0].startswith("_"))]
 
 
 def _other(node: "Node", kind: str, sheet: Sheet) -> None:
@@ -49,7 +50,7 @@ def _params(node: "Node", sheet: Sheet) -> tuple[str, ...]:
     if listed is None:
         return ()
     # The name is what stands before a type or a default.
-    parts = (sheet.text(child) for child in listed.named_children if child.type != "comment")
+    parts = (sheet.text(child) for child in listed.named_children if child.type not in NO_NAMES)
     return tuple(part.partition(":")[0].partition("=")[0].strip() for part in parts if part not in {"*", "/"})
 
 
@@ -108,7 +109,7 @@ def _import(node: "Node", kind: str, sheet: Sheet) -> None:
     source = "__future__" if kind == "future_import_statement" else sheet.text(module)
     names = []
     for child in children:
-        if child != module and child.type != "comment":
+        if child != module and child.type not in NO_NAMES:
             name = child.child_by_field_name("name") if child.type == "aliased_import" else child
             names.append(sheet.text(name))
     sheet.include("".join(source.split()), tuple(names), node)

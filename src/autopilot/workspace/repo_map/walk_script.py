@@ -3,8 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from autopilot.domain.repo_map import Export, ExportType
-from autopilot.workspace.repo_map.sheet import Sheet, line_of
+from autopilot.workspace.repo_map.sheet import Kind, Sheet, line_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -14,7 +13,7 @@ FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration",
 CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 LAMBDAS = frozenset({"arrow_function", "function_expression", "generator_function"})
 VARIABLES = frozenset({"lexical_declaration", "variable_declaration"})
-TYPES: dict[str, ExportType] = {
+TYPES: dict[str, Kind] = {
     "interface_declaration": "interface",
     "type_alias_declaration": "type",
     "enum_declaration": "enum",
@@ -27,7 +26,7 @@ METHODS = frozenset({"method_definition", "method_signature", "abstract_method_s
 
 
 def walk(root: "Node", sheet: Sheet) -> None:
-    kinds: dict[str, ExportType] = {}
+    kinds: dict[str, Kind] = {}
     listed: list[Listed] = []
     for node in root.named_children:
         kind = node.type
@@ -41,12 +40,11 @@ def walk(root: "Node", sheet: Sheet) -> None:
             kinds |= dict(_declared(node, sheet))
     _dynamic(root, sheet)
     sheet.exports += [
-        Export(name=name, type="default" if name == "default" else kinds.get(own, "const"), line=line)
-        for own, name, line in listed
+        (name, "default" if name == "default" else kinds.get(own, "const"), line) for own, name, line in listed
     ]
 
 
-def _declared(node: "Node", sheet: Sheet) -> list[tuple[str, ExportType]]:
+def _declared(node: "Node", sheet: Sheet) -> list[tuple[str, Kind]]:
     """Note what the statement declares; the names and what they are."""
     kind = node.type
     if kind == "ambient_declaration" and node.named_children:
@@ -70,10 +68,7 @@ def _function(node: "Node", place: "Node", name: str, sheet: Sheet) -> None:
     single = node.child_by_field_name("parameter")
     params = [_param(child, sheet) for child in listed.named_children if child.type != "comment"] if listed else []
     returns = sheet.phrase(node.child_by_field_name("return_type")).removeprefix(":").strip()
-    sheet.function(node, name, tuple(params) or ((sheet.text(single),) if single else ()), returns)
-    if place != node and name:
-        last = sheet.functions.pop()
-        sheet.functions.append(type(last)(name=name, params=last.params, returns=last.returns, line=line_of(place)))
+    sheet.function(node, name, tuple(params) or ((sheet.text(single),) if single else ()), returns, line_of(place))
 
 
 def _param(node: "Node", sheet: Sheet) -> str:
@@ -81,7 +76,7 @@ def _param(node: "Node", sheet: Sheet) -> str:
     return sheet.phrase(inner)
 
 
-def _variable(node: "Node", sheet: Sheet) -> list[tuple[str, ExportType]]:
+def _variable(node: "Node", sheet: Sheet) -> list[tuple[str, Kind]]:
     if node.type != "variable_declarator":
         return []
     target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -118,7 +113,7 @@ def _extends(node: "Node", sheet: Sheet) -> str:
     return ""
 
 
-def _export(node: "Node", sheet: Sheet, kinds: dict[str, ExportType], listed: list[Listed]) -> None:
+def _export(node: "Node", sheet: Sheet, kinds: dict[str, Kind], listed: list[Listed]) -> None:
     source = node.child_by_field_name("source")
     declaration = node.child_by_field_name("declaration")
     clause = next((child for child in node.named_children if child.type == "export_clause"), None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autopilot.domain.protocols import Job, Ran
 from autopilot.domain.repo_map import RepoMap
 from autopilot.workspace.repo_map.atlas import MOST_BYTES, GitAtlas
-from autopilot.workspace.repo_map.languages import missing
+from autopilot.workspace.repo_map.grammars import missing
 from support.processes import PlainProcesses
 from support.workspaces import Bench, make_bench
 

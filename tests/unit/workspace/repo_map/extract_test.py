@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autopilot.domain.repo_map import Outline
-from autopilot.workspace.repo_map.extract import WALKS, outline
-from autopilot.workspace.repo_map.languages import grammar_of, language_of, missing
+from autopilot.workspace.repo_map import extract
+from autopilot.workspace.repo_map.extract import WALKS
+from autopilot.workspace.repo_map.grammars import missing
+from autopilot.workspace.repo_map.languages import grammar_of, language_of
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"the extra `map` is not installed: {missing()}")
 
@@ -19,6 +21,10 @@ BITS = st.sampled_from(
     ["def f(", "class A(B):", "\n", "  ", "{", "}", "(", ")", '"', "'", "`", "import x", "from . import (", "export ",
      "function g", "pub fn", "impl ", "#include <", "#ifdef", "<?php ", "use a::{b", "é", "\0", "=>", "end", "//", "/*"]
 )  # fmt: skip
+
+
+def outline(grammar: str, source: bytes) -> Outline:
+    return msgspec.convert(extract.outline(grammar, source), Outline)
 
 
 def sample(language: str) -> bytes:
