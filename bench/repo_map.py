@@ -3,8 +3,9 @@ What the repository map costs (CPU time, children included), beside a bare tree-
 
     python bench/repo_map.py [--rivals] [folder ...]
 
-Without a folder the packages of this environment are mapped. `--rivals` installs ast-grep and aider into a temporary
-environment first, which takes minutes and a network; AUTOPILOT_BENCH_RIVALS names an environment that has them.
+Without a folder a package of this environment is mapped; the goals are meant for Django, SymPy, a Go and a TypeScript
+code base. `--rivals` makes a temporary environment with ast-grep and aider first, which takes minutes and a network;
+AUTOPILOT_BENCH_RIVALS names one that has them. Every engine is given the same files: those the map does not leave out.
 """
 
 import os
@@ -18,6 +19,7 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from pathlib import Path
 
 REPETITIONS = 5
@@ -28,23 +30,45 @@ PEOPLE = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 BARE = """
 import sys
 from pathlib import Path
-from autopilot.workspace.repo_map.grammars import parser_of
-from autopilot.workspace.repo_map.languages import grammar_of
+from tree_sitter import Language, Parser
+from importlib import import_module
+parsers = {}
 for line in Path(sys.argv[1]).read_text().splitlines():
-    parser_of(grammar_of(line)).parse(Path(line).read_bytes())
+    module, entry, path = line.split(" ", 2)
+    if (module, entry) not in parsers:
+        parsers[module, entry] = Parser(Language(getattr(import_module(module), entry)()))
+    with open(path, "rb") as file:
+        parsers[module, entry].parse(file.read())
 """
 OURS = """
-import os, sys
+import sys
+from autopilot.workspace.repo_map.glance import UP_TO_DATE, is_current
+place, store, commit, workers = sys.argv[1:5]
+if is_current(store, place + "/.autopilot/repo-map.json", commit):
+    sys.exit(print(UP_TO_DATE))
+import os
 from pathlib import Path
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.workspace.git import OURS, Git, our_env
 from autopilot.workspace.repo_map import atlas, readers
-root, book, commit, readers.MOST_WORKERS = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-processes = ChildProcesses()
+root, readers.MOST_WORKERS, processes = Path(place), int(workers), ChildProcesses()
 git = Git(processes=processes, cwd=root, env=our_env(os.environ["PATH"]) | {"GIT_DIR": str(root / ".git")}, flags=OURS)
 (root / ".autopilot").mkdir(exist_ok=True)
-made = atlas.GitAtlas(book=book, home=root / ".autopilot", git=git, processes=processes, now=lambda: "now")
+made = atlas.GitAtlas(book=Path(store), home=root / ".autopilot", git=git, processes=processes, now=lambda: "now")
+"""
+CHART = """
 line = made.chart(commit).line
+sys.exit("left out" in line and line)
+"""
+# What a run pays, whose process is there anyway: the cost is printed, that of children included.
+RESIDENT = """
+import resource
+def cpu():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+before = cpu()
+line = made.chart(commit).line
+print(cpu() - before)
 sys.exit("left out" in line and line)
 """
 AIDER = """
@@ -56,7 +80,8 @@ class Model:
     def token_count(self, text): return len(text) // 4
 made = RepoMap(root=sys.argv[1], main_model=Model(), io=InputOutput(pretty=False))
 for line in Path(sys.argv[2]).read_text().splitlines():
-    made.get_tags(line, str(Path(line).relative_to(sys.argv[1])))
+    path = line.split(" ", 2)[2]
+    made.get_tags(path, str(Path(path).relative_to(sys.argv[1])))
 """
 
 
@@ -67,6 +92,7 @@ class Cost:
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run([*argv], env=ENV, check=False, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.said = done.stdout.decode(errors="replace").strip()
         self.wall = time.monotonic() - began
         self.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self.failed = done.stderr.decode(errors="replace").strip()[-300:] if done.returncode else ""
@@ -102,21 +128,27 @@ class Subject:
     """A copy of a folder's sources as a repository of one commit, and one with ten files changed."""
 
     def __init__(self, folder: Path, place: Path) -> None:
+        from autopilot.workspace.repo_map.atlas import EXCLUDED
+        from autopilot.workspace.repo_map.grammars import GRAMMARS
         from autopilot.workspace.repo_map.languages import grammar_of
 
-        self.root = place / "project"
-        for path in (p for p in sorted(folder.rglob("*")) if grammar_of(p.name) and p.is_file()):
-            target = self.root / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        git(self.root, "init", "-q")
-        self.files = [p for p in sorted(self.root.rglob("*")) if p.is_file() and ".git" not in p.parts]
+        self.root, self.place = place / "project", place
+        self.files, lines = list[Path](), list[str]()
+        for path in sorted(folder.rglob("*")):
+            grammar, own = grammar_of(path.name), path.relative_to(folder)
+            if grammar and path.is_file() and EXCLUDED.isdisjoint(own.parts):
+                target = self.root / own
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+                self.files.append(target)
+                lines.append(f"{' '.join(GRAMMARS[grammar])} {target}\n")
+        self.root.mkdir(parents=True, exist_ok=True)
         self.listing = place / "files.txt"
-        self.listing.write_text("".join(f"{path}\n" for path in self.files))
+        self.listing.write_text("".join(lines))
+        git(self.root, "init", "-q")
         git(self.root, "add", "-A", "-f")
-        git(self.root, "commit", "-q", "-m", "all")
+        git(self.root, "commit", "-q", "--allow-empty", "-m", "all")
         self.commit = git(self.root, "rev-parse", "HEAD")
-        self.place = place
 
     def change(self) -> str:
         for path in self.files[:: max(1, len(self.files) // CHANGED)][:CHANGED]:
@@ -124,8 +156,9 @@ class Subject:
         git(self.root, "commit", "-q", "-a", "-m", "ten")
         return git(self.root, "rev-parse", "HEAD")
 
-    def ours(self, book: str, commit: str, workers: int = 1) -> Cost:
-        return Cost([sys.executable, "-c", OURS, str(self.root), str(self.place / book), commit, str(workers)])
+    def ours(self, book: str, commit: str, workers: int = 1, work: str = CHART) -> Cost:
+        words = (str(self.root), str(self.place / book), commit, str(workers))
+        return Cost([sys.executable, "-c", OURS + work, *words])
 
     def full(self, workers: int) -> Cost:
         for path in (*self.place.glob("full.db*"), self.root / ".autopilot" / "repo-map.json"):
@@ -158,7 +191,7 @@ def full_map(subject: Subject, rivals: Path | None) -> None:
         works["ast-grep"] = lambda: Cost([str(outline), *words])
     else:
         print("  ast-grep                           not measured: not installed")
-    cost = medians(works, 3)
+    cost = medians(works)
     if {"bare", "ours"} <= cost.keys():
         told("full map", cost["ours"][0] / cost["bare"][0], "bare parse", 1.25)
     if {"ast-grep", "ours"} <= cost.keys():
@@ -172,21 +205,40 @@ def refresh(subject: Subject, rivals: Path | None) -> None:
     if failed := subject.ours("book.db", base).failed or subject.ours("book.db", ten).failed:
         print(f"  refresh                            not measured: {failed}")
         return
-    shutil.copyfile(subject.place / "book.db", subject.place / "ten.db")
-    turn = iter(range(1_000))
+    cost = {name: cpu for name, (cpu, _) in medians(refreshes(subject, base, ten, rivals)).items()}
+    floor = cost["git"] + cost["python"]
+    # A refresh begins with the question which commit there is.
+    nothing = cost["nothing"] + cost["commit"]
+    fresh, resident = cost["ten"] + cost["commit"], cost["resident"] + cost["commit"]
+    told("refresh, nothing changed", nothing / floor, "git diff + python -c pass", 2.2)
+    told("refresh, ten files", fresh / nothing, "refresh with nothing changed", 1.7)
+    told("refresh, ten files", fresh / floor, "git diff + python -c pass", 2.2 * 1.7)
+    told("refresh, ten files, inside a run", resident / floor, "git diff + python -c pass", 2.2 * 1.7)
+    if "aider" in cost:
+        told("refresh, nothing changed", nothing / cost["aider"], "aider warm", 0.10)
+        told("refresh, ten files", fresh / cost["aider"], "aider warm", 0.10)
+        told("refresh, ten files, inside a run", resident / cost["aider"], "aider warm", 0.10)
 
-    def changed() -> Cost:
+
+def refreshes(subject: Subject, base: str, ten: str, rivals: Path | None) -> dict[str, Callable[[], Cost]]:
+    for name in ("ten.db", "resident.db"):
+        shutil.copyfile(subject.place / "book.db", subject.place / name)
+    turns = {name: cycle((base, ten)) for name in ("ten.db", "resident.db")}
+
+    def changed(book: str, work: str) -> Cost:
         # There and back again, and what was read is forgotten, so that each time ten files are read.
         forget = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute(sys.argv[2]); db.commit()"
         blobs = "delete from outlines where key not in (select key from files where key is not null)"
-        subprocess.run([sys.executable, "-c", forget, str(subject.place / "ten.db"), blobs], check=True)
-        return subject.ours("ten.db", base if next(turn) % 2 == 0 else ten)
+        subprocess.run([sys.executable, "-c", forget, str(subject.place / book), blobs], check=True)
+        return subject.ours(book, next(turns[book]), 1, work)
 
     works: dict[str, Callable[[], Cost]] = {
         "git": lambda: Cost(["git", "-C", str(subject.root), "diff", "--name-only", "HEAD"]),
+        "commit": lambda: Cost(["git", "-C", str(subject.root), "rev-parse", "HEAD"]),
         "python": lambda: subject.python("pass"),
         "nothing": lambda: subject.ours("book.db", ten),
-        "ten": changed,
+        "ten": lambda: changed("ten.db", CHART),
+        "resident": lambda: inside(changed("resident.db", RESIDENT)),
     }
     if rivals and (rivals / "aider").exists():
         words = (str(subject.root), str(subject.listing))
@@ -194,13 +246,14 @@ def refresh(subject: Subject, rivals: Path | None) -> None:
         works["aider"] = lambda: subject.python(AIDER, *words, interpreter=str(rivals / "python"))
     else:
         print("  aider                              not measured: not installed (--rivals installs it)")
-    cost = {name: cpu for name, (cpu, _) in medians(works).items()}
-    floor = cost["git"] + cost["python"]
-    if {"nothing", "ten"} <= cost.keys():
-        told("refresh, nothing changed", cost["nothing"] / floor, "git diff + python -c pass", 2.2)
-        told("refresh, ten files", cost["ten"] / cost["nothing"], "refresh with nothing changed", 1.7)
-    for name in ("nothing", "ten") if "aider" in cost else ():
-        told(f"refresh, {name}", cost[name] / cost["aider"], "aider warm", 0.10)
+    return works
+
+
+def inside(cost: Cost) -> Cost:
+    """The cost as the process itself told it, without its start."""
+    if not cost.failed:
+        cost.cpu = float(cost.said)
+    return cost
 
 
 def generated() -> None:
@@ -213,7 +266,7 @@ def generated() -> None:
             path.write_text("".join(f"def f{n}(a, b):\n    return f{n - 1}(a) if a else b\n\n\n" for n in range(20)))
         subject = Subject(folder, Path(made).resolve())
         peak = "print(*(resource.getrusage(who).ru_maxrss // 1024 for who in (0, -1)))"
-        code = f"{OURS.replace('sys.exit', 'str')}\nimport resource\n{peak}\n"
+        code = f"{OURS}\nmade.chart(commit)\nimport resource\n{peak}\n"
         argv = [sys.executable, "-c", code, str(subject.root), str(subject.place / "book.db"), subject.commit, "1"]
         done = subprocess.run(argv, env=ENV, check=False, capture_output=True, text=True)
         print(f"{GENERATED} generated files: peak MB, ours and a worker's: {' and '.join(done.stdout.split())}")

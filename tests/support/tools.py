@@ -69,6 +69,9 @@ class SaidFacts:
     def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.lacking)
 
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self.lacking)
+
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         return self.inside
 

@@ -29,6 +29,20 @@ def exists(told: RepoMap, path: str) -> bool:
     return any(file.path == bare or file.path.startswith(f"{bare}/") for file in told.files)
 
 
+def defined(told: RepoMap, name: str) -> bool:
+    """Whether some file defines the name, as `Class.method` too, or imports it from elsewhere, or is called so."""
+    return any(
+        any(_means(own, name) for own in (*(place.name for place in places(file)), *_methods(file)))
+        or any(name in needed.names for needed in file.imports)
+        or name in file.path.partition(".")[0].split("/")
+        for file in told.files
+    )
+
+
+def _methods(file: MappedFile) -> Iterator[str]:
+    return (f"{owner.name}.{method}" for owner in file.classes for method in owner.methods)
+
+
 def importers_of(told: RepoMap, path: str) -> tuple[str, ...]:
     return import_graph(told.files).get(path, ())
 

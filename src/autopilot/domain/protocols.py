@@ -312,6 +312,10 @@ class FactMaker(Protocol):
         """Those of the paths that the commit has neither as a file nor as a folder; nothing without a map."""
         ...
 
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the names in code that the commit neither defines nor imports; nothing without a map."""
+        ...
+
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         """
         What is wrong inside the files of the change, by the phase's type; what was so before it does not block.

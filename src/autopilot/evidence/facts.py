@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
-from autopilot.domain.map_queries import exists
+from autopilot.domain.map_queries import defined, exists
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
@@ -175,6 +175,10 @@ class CommandFacts:
     def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         told = self.atlas.at(commit) if paths else None
         return tuple(path for path in paths if told and not exists(told, path))
+
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        told = self.atlas.at(commit) if names else None
+        return tuple(name for name in names if told and not defined(told, name))
 
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         paths = content.relevant((file.path for file in change.files if file.status != "D"), kind)
