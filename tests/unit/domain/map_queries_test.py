@@ -49,6 +49,15 @@ def test_a_map_answers_where_something_is_and_whether_a_file_is_there() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "there"),
+    [("Till", True), ("Till.total", True), ("total", True), ("LIMIT", True), ("Amount", True), ("money", True),
+     ("Till.add", False), ("Nothing", False)],
+)  # fmt: skip
+def test_a_map_answers_whether_a_name_in_code_exists(name: str, there: bool) -> None:
+    assert ask.defined(MAP, name) is there
+
+
+@pytest.mark.parametrize(
     ("file", "target"),
     [
         (imports("a/b.py", "python", ".c"), "a/c.py"),

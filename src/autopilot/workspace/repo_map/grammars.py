@@ -1,5 +1,6 @@
 """The parsers of the extra `map`, each imported when the first file of its language is read."""
 
+import warnings
 from functools import cache
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -10,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Parser
 
+# For one file: some text makes a parser try for minutes.
+MOST_MICROSECONDS = 2_000_000
 # The grammar's module, and what gives the grammar in it.
 GRAMMARS: dict[str, tuple[str, str]] = {
     "python": ("tree_sitter_python", "language"),
@@ -38,7 +41,12 @@ def parser_of(grammar: str) -> "Parser":
     from tree_sitter import Language, Parser
 
     module, entry = GRAMMARS[grammar]
-    return Parser(Language(getattr(_binding(module), entry)()))
+    parser = Parser(Language(getattr(_binding(module), entry)()))
+    with warnings.catch_warnings():
+        # What is to be used instead crashes the process when it stops a parser.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        parser.timeout_micros = MOST_MICROSECONDS
+    return parser
 
 
 def _binding(module: str) -> ModuleType:

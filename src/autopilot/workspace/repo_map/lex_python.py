@@ -45,7 +45,7 @@ BODY = re.compile(rb"\n([ \t]*)[^ \t\n#\x01]")
 IMPORT = re.compile(rb"import[ \t]+((?:[^\n#;\\]++|\\\n)++)")
 FROM = re.compile(
     rb"from[ \t]*(\.*[ \t]*[\w.\x80-\xff]*)[ \t]*import(?:[ \t]|\\\n)*+"
-    rb"(?:\(((?:[^)#]++|#[^\n]*+)*+)\)|((?:[^\n#;\\]++|\\\n)++))"
+    rb"(?:\(((?:[^)#]++|#[^\n]*+)*+)\)|(?!\()((?:[^\n#;\\]++|\\\n)++))"
 )
 COMMENT = re.compile(rb"#[^\n]*")
 SCRUBBED = re.compile(rb"(?s)#[^\n]*+|" + SHORT)

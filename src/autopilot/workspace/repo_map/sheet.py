@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ Raw = dict[str, list[dict[str, object]]]
 InCode = Callable[[int, int], bool]
 NONE: frozenset[bytes] = frozenset()
 LONGEST = 200
-# Calls looked at in one function; what has more of them was made by a machine.
-MOST_SPOTS = 2_000
+# Places of a file looked up in its tree; in one that is nested very deeply each look is long.
+MOST_LOOKS = 2_000
 # Over the text read backwards: a search that starts with a fixed sign is many times faster.
 CALL = re.compile(rb"\([ \t]*([\w$]+)")
 # Ruby calls without parentheses.
@@ -151,9 +152,9 @@ def _calls(sheet: Sheet, in_code: InCode, pattern: "re.Pattern[bytes]") -> Itera
             if match[1] in names.known or match[1] in own
         ]
         callees = dict[str, None]()
-        for at, name in reversed(spots[-MOST_SPOTS:]):
+        for at, name in reversed(spots):
             callee = _callee(sheet, at, name, (names.known, own, body.owner))
-            # One that is known already is not looked at again: in code that is nested very deeply each look is long.
+            # One that is known already is not looked at again.
             if callee is not None and callee not in callees and in_code(at, at + len(name)):
                 callees[callee] = None
         if callees:
@@ -189,8 +190,11 @@ def _callee(sheet: Sheet, at: int, name: bytes, names: tuple[frozenset[bytes], f
 
 def called_in(root: "Node") -> InCode:
     """Whether what lies there is code, by the tree: no comment, no string, no definition."""
+    looks = count()
 
     def in_code(start: int, end: int) -> bool:
+        if next(looks) >= MOST_LOOKS:
+            return False
         node = root.descendant_for_byte_range(start, end)
         parent = node.parent if node else None
         if node is None or parent is None or node.type in NO_CALLS or parent.type in NO_CALLS:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from autopilot.workspace.repo_map.sheet import Sheet
+from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Sheet
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -84,14 +84,14 @@ def _assigned(node: "Node", sheet: Sheet) -> set[str] | None:
 
 def _late_imports(root: "Node", sheet: Sheet) -> None:
     """Those inside functions, conditions and try blocks: indented lines that begin as an import does."""
-    source, at = sheet.source, -1
-    while (at := source.find(b"import ", at + 1)) >= 0:
+    source, at, looks = sheet.source, -1, 0
+    while (at := source.find(b"import ", at + 1)) >= 0 and looks < MOST_LOOKS:
         start = source.rfind(b"\n", 0, at) + 1
         line = source[start:at]
         words = line.lstrip(b" \t")
         if len(words) == len(line) or (words and not words.startswith(b"from ")):
             continue
-        place = start + len(line) - len(words)
+        place, looks = start + len(line) - len(words), looks + 1
         node = root.descendant_for_byte_range(place, place + 1)
         statement = node.parent if node is not None else None
         if statement is not None and statement.type in STATEMENTS:

@@ -1,14 +1,15 @@
 """The outline of a JavaScript or TypeScript module."""
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from autopilot.workspace.repo_map.sheet import Kind, Sheet, line_of
+from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Kind, Sheet, line_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-DYNAMIC = (re.compile(rb"import[ \t]*\("), re.compile(rb"require[ \t]*\("))
+DYNAMIC = tuple(re.compile(word + rb"[ \t]*\(\s*[\"'`]") for word in (rb"import", rb"require"))
 FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration", "function_signature"})
 CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 LAMBDAS = frozenset({"arrow_function", "function_expression", "generator_function"})
@@ -152,7 +153,7 @@ def _import(node: "Node", sheet: Sheet) -> None:
 
 
 def _dynamic(root: "Node", sheet: Sheet) -> None:
-    for match in (match for pattern in DYNAMIC for match in pattern.finditer(sheet.source)):
+    for match in islice((match for pattern in DYNAMIC for match in pattern.finditer(sheet.source)), MOST_LOOKS):
         node = root.descendant_for_byte_range(match.start(), match.start() + 1)
         call = node.parent if node else None
         if call is not None and call.type == "import":
