@@ -41,12 +41,11 @@ def parser_of(grammar: str) -> "Parser":
     from tree_sitter import Language, Parser
 
     module, entry = GRAMMARS[grammar]
-    parser = Parser(Language(getattr(_binding(module), entry)()))
+    language = Language(getattr(_binding(module), entry)())
     with warnings.catch_warnings():
         # What is to be used instead crashes the process when it stops a parser.
         warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = MOST_MICROSECONDS
-    return parser
+        return Parser(language, timeout_micros=MOST_MICROSECONDS)
 
 
 def _binding(module: str) -> ModuleType:

@@ -1,5 +1,7 @@
 """The outline of a Python module."""
 
+import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Sheet
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
 NO_NAMES = frozenset({"comment", "line_continuation"})
+LATE = re.compile(rb"\n[ \t]++((?:import|from)[ \t.])")
 ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 
 
@@ -84,15 +87,8 @@ def _assigned(node: "Node", sheet: Sheet) -> set[str] | None:
 
 def _late_imports(root: "Node", sheet: Sheet) -> None:
     """Those inside functions, conditions and try blocks: indented lines that begin as an import does."""
-    source, at, looks = sheet.source, -1, 0
-    while (at := source.find(b"import ", at + 1)) >= 0 and looks < MOST_LOOKS:
-        start = source.rfind(b"\n", 0, at) + 1
-        line = source[start:at]
-        words = line.lstrip(b" \t")
-        if len(words) == len(line) or (words and not words.startswith(b"from ")):
-            continue
-        place, looks = start + len(line) - len(words), looks + 1
-        node = root.descendant_for_byte_range(place, place + 1)
+    for found in islice(LATE.finditer(sheet.source), MOST_LOOKS):
+        node = root.descendant_for_byte_range(found.start(1), found.start(1) + 1)
         statement = node.parent if node is not None else None
         if statement is not None and statement.type in STATEMENTS:
             _import(statement, statement.type, sheet)

@@ -111,9 +111,10 @@ def test_rmap_01_nesting_without_end_takes_no_stack_and_little_time(grammar: str
         b"def f():\n  x='" + b"f(" * 50_000,
         b"'''" * 30_001,
         b"\\\n" * 20_000,
+        b"x = 1;" + b"import " * 50_000,
         b"".join(b" " * min(n, 300) + b"def f():\n" for n in range(3_000)),
     ],
-    ids=["imports", "a list", "classes", "calls", "a string", "quotes", "continued lines", "steps"],
+    ids=["imports", "a list", "classes", "calls", "a string", "quotes", "continued lines", "one line", "steps"],
 )
 def test_rmap_01_no_text_of_python_keeps_its_reader_busy(text: bytes) -> None:
     began = time.process_time()
