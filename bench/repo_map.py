@@ -201,8 +201,8 @@ def full_map(subject: Subject, rivals: Path | None) -> None:
             told("full map, inside a run", cost["inside"][0] / cost[name][0], rival, goal)
     if {"ours, 2 workers", "ours"} <= cost.keys():
         # Wall-clock time says something only on a machine that does nothing else.
-        goal = 0.65 if busy < IDLE else None
-        told("two workers, wall", cost["ours, 2 workers"][1] / cost["ours"][1], f"one worker, load {busy:.1f}", goal)
+        wall = cost["ours, 2 workers"][1] / cost["ours"][1]
+        told("two workers, wall", wall, f"one worker, load {busy:.1f}", 0.65 if busy < IDLE else None)
 
 
 def refresh(subject: Subject, rivals: Path | None) -> None:
