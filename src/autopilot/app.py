@@ -27,11 +27,12 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
-from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
+from autopilot.driving import Driver, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
+from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks

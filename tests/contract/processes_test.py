@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses

@@ -28,7 +28,7 @@ from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.questions import schema_of
 from autopilot.domain.results import Verified
-from autopilot.driving import past_work
+from autopilot.hiring import past_work
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 from support.project import plan_answer, reviews

@@ -7,7 +7,7 @@ from autopilot.agents.account import StreamReader
 from autopilot.agents.backend import Backend
 from autopilot.agents.cli_agent import reply_of
 from autopilot.domain.agent import Call, PhaseRef, Reply, Role, Thread
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 
 
 def question(role: Role = "execute", thread: Thread | None = None, folder: str = ".") -> Call:

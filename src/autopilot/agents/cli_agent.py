@@ -22,7 +22,7 @@ from autopilot.agents.strict_schema import strict, unpadded
 from autopilot.agents.transcripts import store, transcript
 from autopilot.domain.agent import Call, Outcome, Reply, Thread, access_of
 from autopilot.domain.evidence import Usage
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 
 # What every program may need to reach its service from here.
 NETWORK = (

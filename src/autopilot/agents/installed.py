@@ -11,7 +11,7 @@ from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 
 KNOWN = tuple(backend.name for backend in PREFERRED)
 SECONDS = 3.0

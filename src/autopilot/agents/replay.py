@@ -15,7 +15,7 @@ from autopilot.agents.exec_agent import reply_of as printed_reply
 from autopilot.agents.transcripts import Transcript, path_of, recorded
 from autopilot.domain.agent import Call, Reply
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 
 
 class ReplayAgent:

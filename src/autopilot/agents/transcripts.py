@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 

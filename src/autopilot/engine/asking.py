@@ -17,11 +17,12 @@ from autopilot.domain.models import model_of
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.repo_map import SHOWN_PATH
 from autopilot.domain.spending import answers, debit
 from autopilot.engine.brakes import Tripped, over_cap, seconds_left
 from autopilot.engine.hands import Hands
 from autopilot.engine.streams import Streams
-from autopilot.engine.visible import visible, writable
+from autopilot.engine.visible import MAPPED, visible, writable
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -91,7 +92,11 @@ class StepAgents:
         return value, events
 
     def _files(self, question: Question[A]) -> dict[str, str]:
-        return visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
+        known = visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
+        if question.role in MAPPED and self._record.brief.repo_map_path:
+            paper = self._hands.atlas.paper(self._record.commit)
+            return known | ({SHOWN_PATH: paper} if paper else {})
+        return known
 
     def _workplace(self, files: Mapping[str, str]) -> str:
         """

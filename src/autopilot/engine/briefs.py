@@ -16,6 +16,7 @@ from autopilot.domain.integrity import rejected
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import MAP_PATH
 from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
 from autopilot.domain.verdict import Advance
@@ -45,10 +46,12 @@ def brief_for(
     issues = word.complaints if word else ()
     in_force = handed or told
     found = in_force.plan if in_force else plan_for(spawn, run, passes, hands)
+    base = handed.commit if handed else spawn.base
+    charted = hands.atlas.chart(base)
     brief = Brief(
         phase=phase,
         dir=_folder(phase.id, run),
-        base=handed.commit if handed else spawn.base,
+        base=base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
@@ -71,6 +74,8 @@ def brief_for(
         completed_dirs=completed_dirs(run),
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
+        repo_map=charted.line,
+        repo_map_path=MAP_PATH if charted.there else "",
     )
     brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 from autopilot.domain.errors import Interrupted
-from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.running import Job, Ran
 from autopilot.sandbox import marks
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
 from autopilot.sandbox.streams import TICK_S, Conversation, has_ended

@@ -7,7 +7,7 @@ import subprocess
 import time
 from contextlib import suppress
 
-from autopilot.domain.protocols import Talk
+from autopilot.domain.running import Talk
 
 CHUNK = 1 << 16
 # What can still lie in a pipe when its writer has ended; more than that comes from somebody who should be gone.

@@ -9,7 +9,7 @@ from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME
 from autopilot.domain.agent import Outcome, Thread
 from autopilot.domain.evidence import Usage
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from support.transcripts import judged, question, recorded
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "transcripts"
