@@ -46,12 +46,10 @@ def brief_for(
     issues = word.complaints if word else ()
     in_force = handed or told
     found = in_force.plan if in_force else plan_for(spawn, run, passes, hands)
-    base = handed.commit if handed else spawn.base
-    charted = hands.atlas.chart(base)
     brief = Brief(
         phase=phase,
         dir=_folder(phase.id, run),
-        base=base,
+        base=handed.commit if handed else spawn.base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
@@ -74,11 +72,15 @@ def brief_for(
         completed_dirs=completed_dirs(run),
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
-        repo_map=charted.line,
-        repo_map_path=MAP_PATH if charted.there else "",
     )
-    brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
+    brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
+
+
+def mapped(brief: Brief, hands: Hands) -> Brief:
+    """RMAP-01..05: with the map of the code it starts from."""
+    charted = hands.atlas.chart(brief.base)
+    return msgspec.structs.replace(brief, repo_map=charted.line, repo_map_path=MAP_PATH if charted.there else "")
 
 
 def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:
