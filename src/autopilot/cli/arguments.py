@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import mode_options, phase_options, receipt_options
+from autopilot.cli import mode_options, phase_options, receipt_options, view_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -64,7 +64,7 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--dry-run", action="store_true")
     if verb in {"run", "resume"}:
         _describe_caps(parser)
-        parser.add_argument("--plain", action="store_true")
+    view_options.describe(parser, verb)
     if verb in {"run", "resume", "status", "explain", "doctor", "progress"}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:

@@ -5,6 +5,10 @@ import sys
 from autopilot.cli import console
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
 _KEYWORDS = ("all", "next")
 
 
@@ -51,13 +55,21 @@ def _perform(verb: str, words: list[str]) -> int:
 
         console.say(explain.explain(tables.stages(), as_json=options.json))
         return 0
+    if verb in {"status", "replay"}:
+        from autopilot.cli import watch
+
+        return watch.perform(options)
+    return _with_app(verb, options)
+
+
+def _with_app(verb: str, options: "argparse.Namespace") -> int:
     from autopilot import app
     from autopilot.cli import look, verbs
 
     if verb == "demo":
         from autopilot.cli.demo import show
 
-        return verbs.demonstrate(options.keep, show.run)
+        return verbs.demonstrate(options.keep, show.run, plain=options.plain)
     if verb in {"phases", "init"}:
         from autopilot.cli import init, phases
 

@@ -5,6 +5,7 @@ VERBS = (
     "resume",
     "stop",
     "status",
+    "replay",
     "rebuild",
     "demo",
     "explain",
@@ -31,6 +32,7 @@ verbs:
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
   status                show how the run stands
+  replay                play a run once more, as fast as you like
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
@@ -68,12 +70,16 @@ options of run:
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
-  --plain               plain lines of progress; also for resume
+  --plain               plain lines of progress instead of the live view; also
+                        for resume, demo, status --watch and replay
 
 options of other verbs:
   resume --now          do not wait until a circuit breaker has cooled down
   stop --now            do not wait for it to tidy up; nothing is lost by it
   status --json         print .autopilot/state.json itself
+  status --watch        the live view of a run in another terminal; q leaves
+  replay [RUN]          --speed N times as fast as it happened (20); the newest
+                        run if none is named; q leaves
   demo --keep FOLDER    make the sample project there and leave it
   explain --json        the same as JSON; also for doctor and progress
   doctor --write-config write the detected commands to .planning/config.json
