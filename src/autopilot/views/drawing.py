@@ -27,7 +27,7 @@ from autopilot.domain.run_caps import capped
 from autopilot.domain.verdict import AskHuman, Stop
 from autopilot.journal.timeline import settled
 from autopilot.views.narration import note_line
-from autopilot.views.pass_drawing import after_step, opened
+from autopilot.views.pass_drawing import after_step, happened, opened
 from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
 from autopilot.views.text import clean
 
@@ -150,8 +150,9 @@ def _of_phase(picture: Picture, entry: Entry) -> Picture:
             done = reason == "already_completed"
             state = "completed" if done else "blocked" if behind else "skipped"
             return _row(picture, phase, state=state, remark="" if done else remark)
-        case PhaseLanded(phase=phase, landed=landed) if phase != COMPLETION:
-            return _row(picture, phase, landed=landed)
+        case PhaseLanded(phase=phase, landed=landed, commit=commit) if phase != COMPLETION:
+            where = f"landed as {commit[:8]}" if landed else "left on its branch"
+            return happened(_row(picture, phase, landed=landed), entry.at, f"Phase {phase}: {where}")
         case MergeRefused(phase=phase, because=because):
             return _row(picture, phase, state="not_started", remark=clean(because))
     return picture
@@ -183,8 +184,9 @@ def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
     waits = tuple(wait for wait in drawn.waits if wait.stream not in mine)
     if isinstance(event.verdict, AskHuman):
         waits = (*waits, Wait(what=f"phase {phase}: {clean(event.verdict.question)}", stream=stream_of("", phase, 0)))
+    told = f"Phase {phase}: pass over, {outcome.status.replace('_', ' ')}"
     return changed(
-        drawn,
+        happened(drawn, at, told if outcome.alignment_score is None else f"{told} at {outcome.alignment_score:.1f}"),
         passes={key: p for key, p in drawn.passes.items() if key not in mine},
         calls={key: call for key, call in drawn.calls.items() if call.stream not in mine},
         waits=waits,

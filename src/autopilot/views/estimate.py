@@ -26,7 +26,8 @@ def pass_seconds(known: OpenPass, now: str) -> float:
 
 
 def run_seconds(picture: Picture, now: str) -> float:
-    return picture.worked if picture.over else picture.worked + elapsed(picture.last, now)
+    going_on = bool(picture.last) and not picture.over
+    return picture.worked + elapsed(picture.last, now) if going_on else picture.worked
 
 
 def pass_left(known: OpenPass, picture: Picture, now: str) -> float | None:

@@ -11,6 +11,7 @@ from autopilot.views.spans import Line, Span, beside, cut, plain, rule, spread
 
 WIDE = 120
 LEAST_ROADMAP, LEAST_CAUTIONS = 3, 1
+LEAST_RECENT = 3
 MOST_CAUTIONS, SOME_CAUTIONS = 12, 5
 _STATES = {"running": "cyan", "completed": "green", "failed": "red", "stopped": "yellow", "interrupted": "yellow"}
 _COUNTED = (
@@ -87,6 +88,7 @@ def _wide(picture: Picture, screen: Screen, room: int) -> list[Line]:
     scores = _scores(picture)
     if scores and len(column) + len(scores) + 1 <= tall:
         column += [[], *scores]
+    column += _recent(picture, tall - len(column), right, screen)
     roadmap = roadmap_lines(picture, screen.marks, left, tall)
     both = beside(roadmap, column[:tall], left, screen.marks)
     return [*both, *_warnings(cautions, shown, screen)]
@@ -114,6 +116,15 @@ def _cautions(picture: Picture) -> list[Line]:
 
 def _warnings(lines: Sequence[Line], shown: int, screen: Screen) -> list[Line]:
     return [rule("WARNINGS", screen.width, screen.marks), *lines[len(lines) - shown :]] if shown else []
+
+
+def _recent(picture: Picture, room: int, width: int, screen: Screen) -> list[Line]:
+    """What came to its end last, newest below, where there is room for a few lines of it."""
+    shown = min(len(picture.recent), room - 2)
+    if shown < LEAST_RECENT:
+        return []
+    lines = [[Span(f"{one.at[11:19]} ", "dim"), Span(one.text)] for one in picture.recent[-shown:]]
+    return [[], rule("LATELY", width, screen.marks), *lines]
 
 
 def _scores(picture: Picture) -> list[Line]:

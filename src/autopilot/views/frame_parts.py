@@ -12,7 +12,7 @@ from autopilot.views.screen import Screen
 from autopilot.views.spans import Line, Marks, Span, flow, rule
 
 MINUTE, THOUSAND, MILLION = 60, 1000, 1_000_000
-NAME_CELLS = 14
+LEAST_NAME, MOST_NAME, REST_CELLS = 8, 42, 26
 _STYLES = {
     "completed": "green", "verified": "green", "done": "green", "failed": "red", "stopped": "red",
     "in_progress": "cyan", "working": "cyan", "reviewing": "cyan", "fixing": "cyan", "": "cyan",
@@ -37,37 +37,35 @@ def mark_of(state: str, marks: Marks) -> Span:
 def roadmap_lines(picture: Picture, marks: Marks, width: int, room: int) -> list[Line]:
     """The phases around those that are open; how many there are beyond is told."""
     rows = list(picture.phases.values())
-    names = max((len(row.id) for row in rows), default=1)
+    columns = _columns(rows, width)
     if len(rows) <= room:
-        return [_row(row, marks, width, names) for row in rows]
+        return [_row(row, marks, columns) for row in rows]
     open_now = next((n for n, row in enumerate(rows) if row.state == "in_progress"), None)
     first_left = next((n for n, row in enumerate(rows) if row.state == "not_started"), len(rows))
     centre = first_left if open_now is None else open_now
     shown = max(1, room - 1)
     first = max(0, min(centre - shown // 2, len(rows) - shown))
     told = f"  {marks.more} {first} more above, {len(rows) - first - shown} below"
-    return [*(_row(row, marks, width, names) for row in rows[first : first + shown]), [Span(told, "dim")]][:room]
+    return [*(_row(row, marks, columns) for row in rows[first : first + shown]), [Span(told, "dim")]][:room]
 
 
-def _row(row: PhaseRow, marks: Marks, width: int, names: int) -> Line:
+def _columns(rows: Sequence[PhaseRow], width: int) -> tuple[int, int]:
+    """The cells for number and name: as many as the longest take, but something is left for the rest."""
+    numbers = max((len(row.id) for row in rows), default=1)
+    longest = max((len(row.name) for row in rows), default=0)
+    return numbers, max(LEAST_NAME, min(longest, MOST_NAME, width - numbers - REST_CELLS))
+
+
+def _row(row: PhaseRow, marks: Marks, columns: tuple[int, int]) -> Line:
     score = "" if row.score is None else f"{row.score:.1f}"
     took = short(row.seconds) if row.seconds else ""
     state = _WORDS.get(row.state, row.state.replace("_", " "))
     told = f"{state}: {row.remark}" if row.remark else "" if row.state in {"completed", "not_started"} else state
     branch = " (not on your branch)" if row.landed is False else ""
     dim = "" if row.target else "dim"
-    room = max(8, min(NAME_CELLS * 3, width - names - NAME_CELLS - 12))
-    line = [
-        Span(" "),
-        mark_of(row.state, marks),
-        Span(f" {row.id:<{names}} ", dim),
-        Span(f"{_fit(row.name, room)} ", dim),
-    ]
-    return [
-        *line,
-        Span(f"{score:>4} {took:>7} ", dim or "bold"),
-        Span(f"{told}{branch}", _STYLES.get(row.state, "dim")),
-    ]
+    name = f" {row.id:<{columns[0]}} {_fit(row.name, columns[1])} "
+    line = [Span(" "), mark_of(row.state, marks), Span(name, dim), Span(f"{score:>4} {took:>7} ", dim or "bold")]
+    return [*line, Span(f"{told}{branch}", _STYLES.get(row.state, "dim"))]
 
 
 def _fit(text: str, room: int) -> str:

@@ -11,9 +11,11 @@ from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked,
 from autopilot.domain.spending import tokens_of
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.views.duration import short
 from autopilot.views.picture import (
     AgentCall,
     Caution,
+    Happened,
     OpenPass,
     Picture,
     Scorecard,
@@ -27,9 +29,12 @@ from autopilot.views.picture import (
 )
 from autopilot.views.text import clean
 
-MOST_ROWS = 12
+MOST_ROWS, MOST_RECENT = 12, 60
 _AT_WORK: dict[str, TaskState] = {"execute": "working", "fix": "fixing", "mini_verify": "reviewing"}
 _LIMITED = frozenset({"usage_limited", "rate_limited"})
+_ENDS: dict[StepEnd, str] = {
+    "": "under way", "done": "done", "back": "sent back", "stopped": "given up", "person": "left to a person",
+}  # fmt: skip
 Drawn = tuple[Picture, tuple[Caution, ...]]
 
 
@@ -135,7 +140,19 @@ def _finished(picture: Picture, stream: str, known: OpenPass, event: StepFinishe
     calls = {key: call for key, call in picture.calls.items() if call.stream != stream}
     rated = event.result if isinstance(event.result, Rated) else None
     card = _scorecard(known.phase, rated) if rated else picture.scorecard
-    return _with(picture, stream, done, tallies=tallies, calls=calls, scorecard=card)
+    drawn = _with(picture, stream, done, tallies=tallies, calls=calls, scorecard=card)
+    return happened(drawn, at, f"{_place(known)}: {_ended(row)}")
+
+
+def happened(picture: Picture, at: str, text: str) -> Picture:
+    recent = (*picture.recent, Happened(at=at, text=text))[-MOST_RECENT:]
+    return msgspec.structs.replace(picture, recent=recent)
+
+
+def _ended(row: StepRow) -> str:
+    """`verify done, 1m 07s`."""
+    name = f"{row.step.replace('_', ' ')} {row.task}".strip()
+    return f"{name} {_ENDS[row.ended]}, {short(row.seconds or 0.0)}"
 
 
 def _end(verdict: Verdict) -> StepEnd:

@@ -91,6 +91,13 @@ class Caution(Value, frozen=True, kw_only=True):
     phase: str = ""
 
 
+class Happened(Value, frozen=True, kw_only=True):
+    """One thing that was brought to its end."""
+
+    at: str
+    text: str
+
+
 class Scorecard(Value, frozen=True, kw_only=True):
     """The newest rating."""
 
@@ -124,8 +131,8 @@ class Picture(Value, frozen=True, kw_only=True):
     All that is shown of a run.
 
     `passes` are the open ones by stream, `calls` the unanswered ones by id, `tallies` how long finished steps took by
-    name. `worked` counts the seconds up to `last`, the time of the newest entry, without those the run lay still;
-    `resumed` is when it was taken up again.
+    name, `recent` what came to its end last. `worked` counts the seconds up to `last`, the time of the newest entry,
+    without those in which the run lay still; `resumed` is when it was taken up again.
     """
 
     run: str = ""
@@ -146,6 +153,7 @@ class Picture(Value, frozen=True, kw_only=True):
     calls: dict[str, AgentCall] = {}
     waits: tuple[Wait, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    recent: tuple[Happened, ...] = ()
     scorecard: Scorecard | None = None
     used: Used = Used()
     tallies: dict[str, Tally] = {}

@@ -60,9 +60,9 @@ def padded(line: Iterable[Span], width: int) -> Line:
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """One part at each edge; the right one stays whole."""
-    room = width - width_of(right)
-    return [*padded(left, room - 1), Span(" "), *right] if width_of(right) else left
+    """One part at each edge; the right one stays whole, or is left out where it would take half the line."""
+    room = width - width_of(right) - 1
+    return [*padded(left, room), Span(" "), *right] if width_of(right) and room * 2 >= width else left
 
 
 def beside(left: Sequence[Line], right: Sequence[Line], width: int, marks: Marks) -> list[Line]:
