@@ -84,7 +84,6 @@ def _drive(work: Callable[[View], RunEnd], options: argparse.Namespace) -> int:
     try:
         end = work(view)
     except (AutopilotError, Interrupted) as error:
-        view.close()
         if options.json:
             reason = error.what if isinstance(error, AutopilotError) else "interrupted"
             _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason))

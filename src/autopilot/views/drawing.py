@@ -140,7 +140,8 @@ def _of_phase(picture: Picture, entry: Entry) -> Picture:
     match entry.event:
         case PhaseStarted(brief=brief):
             stream = stream_of(picture.run, brief.phase.id, brief.number)
-            drawn = _row(picture, brief.phase.id, state="in_progress", name=clean(brief.phase.name, 80), target=True)
+            known = _with_part(picture, brief.phase.id, brief.parent)
+            drawn = _row(known, brief.phase.id, state="in_progress", name=clean(brief.phase.name, 80), target=True)
             return changed(drawn, passes={**drawn.passes, stream: opened(brief, entry.at)})
         case PhaseFinished() as event:
             return _finished(picture, event, entry.at)
@@ -158,8 +159,18 @@ def _of_phase(picture: Picture, entry: Entry) -> Picture:
     return picture
 
 
+def _with_part(picture: Picture, phase: str, parent: str) -> Picture:
+    """A part of a phase stands behind it and behind the parts before."""
+    if phase in picture.phases or parent not in picture.phases:
+        return picture
+    rows = list(picture.phases.items())
+    behind = max(n for n, (name, _) in enumerate(rows) if name == parent or name.startswith(f"{parent}."))
+    rows.insert(behind + 1, (phase, PhaseRow(id=phase, name="", target=True)))
+    return changed(picture, phases=dict(rows))
+
+
 def _row(picture: Picture, phase: str, **fields: object) -> Picture:
-    """The picture with a phase's row changed; a phase the roadmap did not have (a part of one) gets a row."""
+    """The picture with a phase's row changed; a phase that has none gets one."""
     row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
     return changed(picture, phases={**picture.phases, phase: msgspec.structs.replace(row, **fields)})
 

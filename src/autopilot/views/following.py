@@ -1,5 +1,6 @@
 """A run's entries as another process writes them: the journal is looked at again and again, and never touched."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from autopilot.journal.lock import alive, owner
 from autopilot.journal.sqlite import SqliteJournal
 
 MOST_NAMED = 5
+TRIES, PAUSE_S = 3, 0.05
 Told = tuple[str, Entry]
 
 
@@ -25,10 +27,19 @@ class Follower:
         head = read_head(head_path(self._path))
         if head is None or head.seq == self._looked:
             return
-        for seq, stream, entry in SqliteJournal.read_only(self._path).since(self.run, self._seq):
+        for seq, stream, entry in self._written():
             self._seq = seq
             yield stream, entry
         self._looked = head.seq
+
+    def _written(self) -> tuple[tuple[int, str, Entry], ...]:
+        """A journal that is just being closed cannot be opened for an instant; what is really damaged stays so."""
+        for _ in range(TRIES - 1):
+            try:
+                return SqliteJournal.read_only(self._path).since(self.run, self._seq)
+            except StorageFailed:
+                time.sleep(PAUSE_S)
+        return SqliteJournal.read_only(self._path).since(self.run, self._seq)
 
     def alive(self) -> bool:
         """Whether a process works on the repository."""
@@ -45,7 +56,7 @@ def newest(home: Path) -> Follower:
 
 
 def named(home: Path, name: str) -> Follower:
-    """Of the run with that name, or the only one whose name ends or begins so; without a name of the newest."""
+    """Of the run with that name, or the only one that has it in its name; without a name of the newest."""
     runs = _runs(home)
     found = [run for run in runs if run == name] or [run for run in runs if name in run]
     if not name or len(found) == 1:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
+
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.headings import HEADINGS, heading_of
 from autopilot.domain.moments import elapsed, seconds_of
@@ -9,7 +11,7 @@ from autopilot.views.duration import short
 from autopilot.views.estimate import pass_left, pass_seconds, run_seconds, step_seconds
 from autopilot.views.picture import OpenPass, PhaseRow, Picture, StepRow, TaskRow
 from autopilot.views.screen import Screen
-from autopilot.views.spans import Line, Marks, Span, flow, rule
+from autopilot.views.spans import Line, Marks, Span, fit, flow, rule
 
 MINUTE, THOUSAND, MILLION = 60, 1000, 1_000_000
 LEAST_NAME, MOST_NAME, REST_CELLS = 8, 42, 26
@@ -52,7 +54,7 @@ def roadmap_lines(picture: Picture, marks: Marks, width: int, room: int) -> list
 def _columns(rows: Sequence[PhaseRow], width: int) -> tuple[int, int]:
     """The cells for number and name: as many as the longest take, but something is left for the rest."""
     numbers = max((len(row.id) for row in rows), default=1)
-    longest = max((len(row.name) for row in rows), default=0)
+    longest = max((cell_len(row.name) for row in rows), default=0)
     return numbers, max(LEAST_NAME, min(longest, MOST_NAME, width - numbers - REST_CELLS))
 
 
@@ -63,13 +65,9 @@ def _row(row: PhaseRow, marks: Marks, columns: tuple[int, int]) -> Line:
     told = f"{state}: {row.remark}" if row.remark else "" if row.state in {"completed", "not_started"} else state
     branch = " (not on your branch)" if row.landed is False else ""
     dim = "" if row.target else "dim"
-    name = f" {row.id:<{columns[0]}} {_fit(row.name, columns[1])} "
+    name = f" {row.id:<{columns[0]}} {fit(row.name, columns[1])} "
     line = [Span(" "), mark_of(row.state, marks), Span(name, dim), Span(f"{score:>4} {took:>7} ", dim or "bold")]
     return [*line, Span(f"{told}{branch}", _STYLES.get(row.state, "dim"))]
-
-
-def _fit(text: str, room: int) -> str:
-    return text.ljust(room) if len(text) <= room else f"{text[: room - 3]}..."
 
 
 def pass_lines(known: OpenPass, picture: Picture, screen: Screen, detail: int, width: int) -> Iterator[Line]:
@@ -170,12 +168,12 @@ def used_words(picture: Picture, now: str) -> str:
     """What is used of each cap; what no agent told is unknown, and not nothing."""
     used, limits = picture.used, picture.limits
     usd = "unknown dollars" if used.usd is None else f"${used.usd:.2f}"
-    untold = f" ({used.untold} of {used.calls} calls did not say)" if used.usd is not None and used.untold else ""
+    untold = f" ({used.untold} of {used.calls} calls told no price)" if used.usd is not None and used.untold else ""
     tokens = "unknown" if used.tokens is None else amount(used.tokens)
     minutes = run_seconds(picture, now) / MINUTE
     return (
-        f"Used: {usd} of ${limits.usd_per_run:g}{untold}, {tokens} of {amount(limits.tokens_per_run)} tokens, "
-        f"{minutes:.0f} of {limits.minutes_per_run:g} min"
+        f"Used: {usd} of ${limits.usd_per_run:g}, {tokens} of {amount(limits.tokens_per_run)} tokens, "
+        f"{minutes:.0f} of {limits.minutes_per_run:g} min{untold}"
     )
 
 

@@ -54,6 +54,11 @@ def cut(line: Iterable[Span], width: int) -> Line:
     return shown
 
 
+def fit(text: str, width: int) -> str:
+    """Exactly so many cells; what is cut off is shown by dots."""
+    return set_cell_size(text if cell_len(text) <= width else f"{set_cell_size(text, width - 3)}...", width)
+
+
 def padded(line: Iterable[Span], width: int) -> Line:
     shown = cut(line, width)
     return [*shown, Span(" " * (width - width_of(shown)))]

@@ -1,6 +1,5 @@
 """A journal that another process writes, read along: everything once, in order, and nothing of it touched."""
 
-import os
 import sqlite3
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def test_the_run_that_goes_on_comes_before_the_newest(tmp_path: Path) -> None:
 def test_without_any_run_it_is_said_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageInvalid, match="No run found"):
         newest(tmp_path)
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_ends_between_two_looks_is_not_called_interrupted(tmp_path: Path) -> None:

@@ -204,6 +204,18 @@ def test_durations_are_short(seconds: float, told: str) -> None:
     assert short(seconds) == told
 
 
+def test_a_part_of_a_phase_stands_behind_it_and_wide_letters_keep_the_columns() -> None:
+    tape = Tape()
+    tape.tell(run_started())
+    for part, name in (("2.1", "漢字の部"), ("2.2", "Second part")):
+        phase = msgspec.structs.replace(brief().phase, id=part, name=name)
+        tape.tell(PhaseStarted(brief=msgspec.structs.replace(brief(), phase=phase, parent="2")))
+    rows = [line for line in lines(tape.picture).splitlines() if line.endswith("in progress")]
+
+    assert list(tape.picture.phases) == ["1", "2", "2.1", "2.2", "3"]
+    assert len({cell_len(row) for row in rows}) == 1
+
+
 def test_of_a_long_roadmap_the_phases_at_work_are_shown() -> None:
     phases = tuple(msgspec.structs.replace(run_started().phases[1], id=str(n), name=f"Part {n}") for n in range(1, 301))
     tape = Tape()
