@@ -2,11 +2,10 @@
 
 import os
 import select
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from autopilot.views.watching import Pause
@@ -15,15 +14,15 @@ LEAVE = frozenset({b"q", b"Q", b"\x04"})
 
 
 @contextmanager
-def patience() -> Iterator["Pause"]:
-    """A way to wait that `q` ends. Without a keyboard it only waits; the terminal is left as it was found."""
-    if sys.stdin is None or not sys.stdin.isatty():
+def patience(typed: TextIO | None) -> Iterator["Pause"]:
+    """A way to wait that `q` ends. Where nobody types it only waits; the terminal is left as it was found."""
+    if typed is None or not typed.isatty():
         yield _wait
         return
     import termios
     import tty
 
-    keyboard = sys.stdin.fileno()
+    keyboard = typed.fileno()
     before = termios.tcgetattr(keyboard)
     tty.setcbreak(keyboard)
     try:

@@ -34,7 +34,7 @@ def _watch(follower: Follower, *, plain: bool) -> None:
     from autopilot.views import watching
     from autopilot.views.painter import Painter, terminal
 
-    with keys.patience() as pause:
+    with keys.patience(sys.stdin) as pause:
         if plain:
             watching.watch_plainly(follower, PlainView(sys.stdout), pause)
             return
@@ -56,7 +56,7 @@ def _replay(follower: Follower, speed: float, *, plain: bool) -> None:
 
     painter = Painter(terminal(sys.stdout))
     try:
-        with keys.patience() as pause:
+        with keys.patience(sys.stdin) as pause:
             watching.play(follower.news(), painter, pause, speed)
     finally:
         painter.close()

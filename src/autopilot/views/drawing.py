@@ -26,13 +26,13 @@ from autopilot.domain.moments import elapsed
 from autopilot.domain.run_caps import capped
 from autopilot.domain.verdict import AskHuman, Stop
 from autopilot.journal.timeline import settled
+from autopilot.views.estimate import EXECUTE
 from autopilot.views.narration import note_line
 from autopilot.views.pass_drawing import after_step, happened, opened
 from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
 from autopilot.views.text import clean
 
 MOST_CAUTIONS = 40
-EXECUTE = "EXECUTE"
 
 
 def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:

@@ -8,7 +8,7 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.headings import HEADINGS, heading_of
 from autopilot.domain.moments import elapsed, seconds_of
 from autopilot.views.duration import short
-from autopilot.views.estimate import pass_left, pass_seconds, run_seconds, step_seconds
+from autopilot.views.estimate import EXECUTE, pass_left, pass_seconds, run_seconds, step_seconds
 from autopilot.views.picture import OpenPass, PhaseRow, Picture, StepRow, TaskRow
 from autopilot.views.screen import Screen
 from autopilot.views.spans import Line, Marks, Span, fit, flow, rule
@@ -112,7 +112,8 @@ def _steps(known: OpenPass, picture: Picture, screen: Screen) -> Iterator[Line]:
     last = max((n for n, name in enumerate(ordered) if name in took), default=-1)
     for number, name in enumerate(ordered):
         if name in took:
-            mark = mark_of(newest[name].ended, screen.marks)
+            between = name == EXECUTE and number == last and any(task.state == "waiting" for task in known.tasks)
+            mark = mark_of("" if between else newest[name].ended, screen.marks)
             yield [mark, Span(f" {name} "), Span(short(took[name]), "dim")]
         else:
             skipped = number < last and ordered[last] in HEADINGS

@@ -77,23 +77,31 @@ class Looking:
 
 def play(told: Iterable[Told], painter: Painter, pause: Pause, speed: float) -> bool:
     """Show the entries one after the other, `speed` times as fast as they came; False when the person left."""
-    picture = Picture()
+    picture, player = Picture(), _Player(painter, pause, speed)
     for stream, entry in told:
-        if picture.last and not _passed(picture, entry.at, painter, pause, speed):
+        if picture.last and not player.wait(picture, entry.at):
             return False
         picture = after(picture, stream, entry)
     painter.show(picture, picture.last)
     return True
 
 
-def _passed(picture: Picture, until: str, painter: Painter, pause: Pause, speed: float) -> bool:
-    """Let the time up to the next entry go by; a long one is shortened to a few seconds."""
-    gap = elapsed(picture.last, until)
-    shown = min(LONGEST_S, gap / speed)
-    began, gone = datetime.fromisoformat(picture.last), 0.0
-    while shown - gone >= FRAME_S:
-        painter.show(picture, iso(began + timedelta(seconds=gap * gone / shown)))
-        if not pause(FRAME_S):
-            return False
-        gone += FRAME_S
-    return pause(shown - gone) if shown > gone else True
+class _Player:
+    """Lets the time of a run go by. What is too short for a frame of its own is carried on to the next."""
+
+    def __init__(self, painter: Painter, pause: Pause, speed: float) -> None:
+        self._painter, self._pause, self._speed = painter, pause, speed
+        self._owed = 0.0
+
+    def wait(self, picture: Picture, until: str) -> bool:
+        """Up to the next entry; a long silence is shortened to a few seconds. False when the person left."""
+        gap = elapsed(picture.last, until)
+        shown, began = min(LONGEST_S, gap / self._speed), datetime.fromisoformat(picture.last)
+        self._owed += shown
+        while self._owed >= FRAME_S:
+            self._owed -= FRAME_S
+            gone = max(0.0, shown - self._owed) / shown if shown else 0.0
+            self._painter.show(picture, iso(began + timedelta(seconds=gap * gone)))
+            if not self._pause(FRAME_S):
+                return False
+        return True

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 from autopilot.cli.arguments import parse
+from autopilot.cli.main import main
 from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
+from autopilot.journal.clock import TickingClock
+from autopilot.journal.sqlite import SqliteJournal
+from support.recordings import feast
 
 END = RunEnd(
     run="run-1", exit=10, reason="failed: 2", usd=0.5, phases={"2": PhaseEnd(status="failed", score=6.5, reason="no")}
@@ -120,3 +124,17 @@ def test_the_demo_ends_with_its_account(
     assert demonstrate(parse("demo", ["--keep", "here"]).keep, app.demo) == 10
     assert app.asked == [str(tmp_path / "here")]
     assert capfd.readouterr().out == "Run stopped: a test\n\nWhat happened.\n"
+
+
+@pytest.mark.parametrize("words", [["replay"], ["status", "--watch"], ["replay", "2026", "--plain"]], ids=" ".join)
+def test_a_run_that_is_over_is_told_where_there_is_no_terminal(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".autopilot").mkdir()
+    with SqliteJournal(tmp_path / ".autopilot" / "journal.db", TickingClock()) as journal:
+        for stream, entry in feast():
+            journal.append(stream, entry.number, entry.event)
+
+    assert main(words) == 0
+    assert "--- [PHASE 2/4] Complete: 9.4/10 |" in capfd.readouterr().out
