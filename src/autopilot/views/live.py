@@ -66,14 +66,14 @@ class LiveView:
 
     def _paint(self) -> None:
         """At most four frames a second: when something happened, and once a second because clocks tick."""
-        going_on = True
-        while going_on:
-            going_on = self._take_in()
-            began = time.monotonic()
-            self._draw()
-            if going_on:
+        try:
+            while self._take_in():
+                began = time.monotonic()
+                self._draw()
                 time.sleep(max(0.0, FRAME_S - (time.monotonic() - began)))
-        self._end()
+            self._draw()
+        finally:
+            self._end()
 
     def _take_in(self) -> bool:
         """Wait for an entry or the next tick, then take in all there is. False: there will be no more."""
