@@ -15,15 +15,14 @@ from autopilot.domain.agent import Role
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
-    Brief,
     Entry,
     Event,
     PhaseStarted,
     RunStarted,
-    Spec,
     StepStarted,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import Brief, Spec
 from autopilot.domain.phase import Phase
 from autopilot.domain.settings import Settings
 from autopilot.views.drawing import after

@@ -25,17 +25,18 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "cli", "app.py", "attesting.py", "driving.py", "provision.py", "domain",
+    "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "consulting", "redoing.py",
+    "verdicts.py", "driving.py", "accounts.py", "provision.py", "domain",
 )  # fmt: skip
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (
     (0, "every target phase passed"),
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
-    (11, "a phase waits for a person"),
+    (11, "a phase waits for a person, or the session loop leaves its first choice to you"),
     (12, "every target phase passed, but integration or self-audit gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
-    (21, "a circuit breaker stopped the run"),
+    (21, "a circuit breaker stopped the run, or a kill-switch the session loop"),
 )
 
 

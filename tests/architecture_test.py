@@ -13,10 +13,15 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", "redoing", *EVERYTHING},
+    "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
+    "app":       {"attesting", "consulting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
+    "looping":   {"driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
+    "sessioning": {"app", "driving", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
-    "driving":   {"provision", *EVERYTHING},
+    "consulting": {"driving", *EVERYTHING},
+    "verdicts":  {"driving", *EVERYTHING},
+    "driving":   {"accounts", "provision", *EVERYTHING},
+    "accounts":  {*EVERYTHING},
     "redoing":   EVERYTHING,
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

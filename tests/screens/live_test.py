@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from rich.segment import Segment
 
+from autopilot.domain.events import Entry, RunResumed, RunStopped
 from autopilot.domain.request import PhaseEnd, RunEnd
 from autopilot.views.drawing import picture_of
 from autopilot.views.live import LiveView
@@ -16,6 +17,7 @@ from autopilot.views.spans import Span
 from screens.frames import DATA, FRAMES, Moment, drawn, name_of
 from support.recordings import Told, feast
 from support.screens import Screen
+from unit.views.samples import SPEC
 
 RUN = feast()[0][0]
 END = RunEnd(run=RUN, exit=10, reason="a phase failed", phases={"1": PhaseEnd(status="completed", score=9.4)})
@@ -109,6 +111,23 @@ def test_the_view_ends_with_the_last_frame_and_the_announcement() -> None:
     text = out.getvalue()
     assert (view.broken, view.narrator.run) == (False, RUN)
     assert text.index("3/4 phases completed, 1 failed") < text.index("Autopilot Complete")
+
+
+def test_a_run_that_stops_gives_the_terminal_back_and_goes_on_below() -> None:
+    """A person may be asked whether it goes on."""
+    out = io.StringIO()
+    view = LiveView(out)
+    told(view, feast()[:63])
+    view(RUN, Entry(number=90, at=feast()[62][1].at, event=RunStopped(exit_code=11, reason="a look", checkpoint=1)))
+    stopped = view._thread is None
+    view.say("Continue?")
+    view(RUN, Entry(number=91, at=feast()[62][1].at, event=RunResumed(pid=1, spec=SPEC)))
+    view.close()
+
+    parts = out.getvalue().partition("Continue?\n")
+    assert stopped
+    assert "stopped 4m" in parts[0]
+    assert " running " in parts[2]
 
 
 def test_a_resumed_run_is_shown_with_what_happened_before() -> None:

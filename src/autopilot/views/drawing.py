@@ -19,6 +19,7 @@ from autopilot.domain.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    VerdictGiven,
     stream_of,
 )
 from autopilot.domain.headings import heading_of
@@ -33,6 +34,8 @@ from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally,
 from autopilot.views.text import clean
 
 MOST_CAUTIONS = 40
+# What people were asked before a run has streams of its own, which are no runs.
+ASKING = "asking/"
 
 
 def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:
@@ -44,10 +47,14 @@ def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:
 
 def after(picture: Picture, stream: str, entry: Entry) -> Picture:
     """The picture with the entry in it. Entries of a run come in the order in which they were written."""
+    if stream.startswith(ASKING):
+        return picture
     picture = _timed(picture, stream, entry)
     if "/" in stream:
         return cautioned(*after_step(picture, stream, entry))
-    return cautioned(_of_phase(_of_end(_of_run(picture, entry), entry), entry), _cautions(entry))
+    for part in (_of_run, _of_phase, _of_line, _of_end):
+        picture = part(picture, entry)
+    return cautioned(picture, _cautions(entry))
 
 
 def cautioned(picture: Picture, more: tuple[Caution, ...]) -> Picture:
@@ -151,12 +158,29 @@ def _of_phase(picture: Picture, entry: Entry) -> Picture:
             done = reason == "already_completed"
             state = "completed" if done else "blocked" if behind else "skipped"
             return _row(picture, phase, state=state, remark="" if done else remark)
+    return picture
+
+
+def _of_line(picture: Picture, entry: Entry) -> Picture:
+    """What became of a phase behind its last pass."""
+    match entry.event:
         case PhaseLanded(phase=phase, landed=landed, commit=commit) if phase != COMPLETION:
             where = f"landed as {commit[:8]}" if landed else "left on its branch"
             return happened(_row(picture, phase, landed=landed), entry.at, f"Phase {phase}: {where}")
         case MergeRefused(phase=phase, because=because):
             return _row(picture, phase, state="not_started", remark=clean(because))
+        case VerdictGiven() as event:
+            return _decided(picture, event, entry.at)
     return picture
+
+
+def _decided(picture: Picture, event: VerdictGiven, at: str) -> Picture:
+    """What a person said of a phase that waited for them."""
+    state = "completed" if event.verdict == "pass" else "failed"
+    remark = "" if event.verdict == "pass" else clean("; ".join(event.issues) or "a person did not accept it")
+    waits = tuple(wait for wait in picture.waits if wait.stream != stream_of("", event.phase, 0))
+    drawn = changed(_row(picture, event.phase, state=state, remark=remark), waits=waits)
+    return happened(drawn, at, f"Phase {event.phase}: a person said {event.verdict.replace('_', ' ')}")
 
 
 def _with_part(picture: Picture, phase: str, parent: str) -> Picture:
@@ -165,7 +189,7 @@ def _with_part(picture: Picture, phase: str, parent: str) -> Picture:
         return picture
     rows = list(picture.phases.items())
     behind = max(n for n, (name, _) in enumerate(rows) if name == parent or name.startswith(f"{parent}."))
-    rows.insert(behind + 1, (phase, PhaseRow(id=phase, name="", target=True)))
+    rows.insert(behind + 1, (phase, PhaseRow(id=phase, name="", target=True, parent=parent)))
     return changed(picture, phases=dict(rows))
 
 

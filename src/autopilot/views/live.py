@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TextIO
 
-from autopilot.domain.events import Entry
+from autopilot.domain.events import Entry, RunFinished, RunStopped
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.request import RunEnd
 from autopilot.views.announcement import announcement
@@ -40,25 +40,35 @@ class LiveView:
         self._thread: threading.Thread | None = None
 
     def __call__(self, stream: str, entry: Entry) -> None:
+        """A run that stops or ends gives the terminal back: a person may be asked something next."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._paint, name="live view", daemon=True)
             self._thread.start()
         self._entries.put((stream, entry))
+        if isinstance(entry.event, RunStopped | RunFinished):
+            self.close()
+
+    def say(self, text: str) -> None:
+        """What is told beside the picture."""
+        self.close()
+        self._write(f"{text}\n")
 
     def announce(self, end: RunEnd) -> None:
         """How the run ended, below the last frame."""
         self.close()
-        text = harmless("".join(f"{line}\n" for line in announcement(end, self.narrator)))
+        self._write("".join(f"{line}\n" for line in announcement(end, self.narrator)))
+
+    def _write(self, text: str) -> None:
         if self.broken:
             return
         try:
-            self.out.write(text)
+            self.out.write(harmless(text))
             self.out.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # ValueError: the stream was closed, or cannot hold these letters
             self.broken = True
 
     def close(self) -> None:
-        """The last frame is on the screen, and nothing is drawn any more, when this returns."""
+        """The last frame is on the screen when this returns; nothing is drawn until there is another entry."""
         if self._thread is not None:
             self._entries.put(None)
             self._thread.join()
@@ -105,7 +115,7 @@ class LiveView:
             return
         try:
             self._looking(self._picture)
-        except (OSError, ValueError):  # ValueError: the stream was closed, or cannot hold these letters
+        except (OSError, ValueError):  # as above
             self.broken = True
 
     def _end(self) -> None:

@@ -42,37 +42,45 @@ class Painter:
     """Draws where the cursor is and leaves the last frame there. Raises `OSError` when nobody looks any more."""
 
     def __init__(self, console: Console) -> None:
-        self._console, self._live = console, Live(console=console, auto_refresh=False, vertical_overflow="crop")
+        self._console = console
+        self._live: Live | None = None
         self._marks = UNICODE if console.encoding.lower().startswith("utf") else ASCII
         self._size = console.size
-        self._shown: Sequence[Line] | None = None
+        self._shown: Sequence[Line] = ()
 
     def show(self, picture: Picture, now: str, glances: Mapping[str, Glance] = NOTHING_SEEN) -> None:
-        """Nothing is written when the screen shows it already."""
+        """Nothing is written when the screen shows it already. After a `close` it is drawn anew below."""
         size = self._console.size
         screen = Screen(width=size.width, height=size.height - 1, now=now, marks=self._marks, glances=glances)
         lines = frame(picture, screen)
-        if size == self._size and lines == self._shown:
+        if self._live is not None and size == self._size and lines == self._shown:
             return
-        if self._shown is not None and (size.width < self._size.width or size.height < self._size.height):
-            self._begin_anew()
+        if size.width < self._size.width or size.height < self._size.height:
+            self._clear()
         self._size, self._shown = size, lines
-        self._live.update(Drawn(lines))
-        if not self._live.is_started:
-            self._live.start()
-            # Should the program be killed, nobody else would bring it back.
-            self._console.show_cursor(show=True)
-        self._live.refresh()
+        if self._live is None:
+            self._live = self._begun()
+        self._live.update(Drawn(lines), refresh=True)
 
-    def _begin_anew(self) -> None:
+    def _begun(self) -> Live:
+        live = Live(console=self._console, auto_refresh=False, vertical_overflow="crop")
+        live.start()
+        # Should the program be killed, nobody else would bring it back.
+        self._console.show_cursor(show=True)
+        return live
+
+    def _clear(self) -> None:
         """A smaller screen has folded the old lines, so that where they began is not known: the screen is cleared."""
-        self._live.transient = True
-        self._live.stop()
-        self._console.control(Control.home(), Control.clear())
-        self._live = Live(console=self._console, auto_refresh=False, vertical_overflow="crop")
+        if self._live is not None:
+            self._live.transient = True
+            self.close()
+            self._console.control(Control.home(), Control.clear())
 
     def close(self) -> None:
-        self._live.stop()
+        """The last frame stays, and the terminal is everybody's again."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
 
 
 def terminal(out: TextIO) -> Terminal:

@@ -3,8 +3,9 @@
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import AgentAnswered, AgentStarted, Brief, Entry, StepFinished, StepStarted
+from autopilot.domain.events import AgentAnswered, AgentStarted, Entry, StepFinished, StepStarted
 from autopilot.domain.moments import elapsed
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Plan
 from autopilot.domain.record import remediation_task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered

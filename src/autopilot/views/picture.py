@@ -16,6 +16,7 @@ class PhaseRow(Value, frozen=True, kw_only=True):
     A phase of the roadmap. `state` is the word of state.json.
 
     `seconds` is the time of its finished passes, `remark` why it did not simply pass; `landed` None: not tried.
+    `parent` is the phase it is a part of; a part is shown and not counted.
     """
 
     id: str
@@ -27,6 +28,7 @@ class PhaseRow(Value, frozen=True, kw_only=True):
     seconds: float = 0.0
     remark: str = ""
     landed: bool | None = None
+    parent: str = ""
 
 
 class StepRow(Value, frozen=True, kw_only=True):
@@ -164,4 +166,4 @@ class Picture(Value, frozen=True, kw_only=True):
 
     @property
     def targets(self) -> tuple[PhaseRow, ...]:
-        return tuple(row for row in self.phases.values() if row.target)
+        return tuple(row for row in self.phases.values() if row.target and not row.parent)

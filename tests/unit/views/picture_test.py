@@ -18,8 +18,10 @@ from autopilot.domain.events import (
     PhaseStarted,
     RunResumed,
     RunStopped,
+    VerdictGiven,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.spending import spent
@@ -170,6 +172,25 @@ def _limited(resets_at: str) -> AgentAnswered:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("word", "state"), [("pass", "completed"), ("issues_found", "failed")])
+def test_a_persons_word_ends_the_wait(word: HumanWord, state: str) -> None:
+    tape = Tape()
+    tape.tell(run_started(), PhaseStarted(brief=brief()))
+    held = outcome("needs_human_verification", 9.0)
+    tape.tell(PhaseFinished(cycle=0, outcome=held, verdict=AskHuman(question="does it look right?")))
+    said = VerdictGiven(id="1", phase="2", verdict=word, issues=() if word == "pass" else ("crooked",))
+    picture = tape.tell(said)
+
+    assert (picture.waits, picture.phases["2"].state) == ((), state)
+    assert ("failed: crooked" in lines(picture)) is (word != "pass")
+
+
+def test_what_was_asked_before_a_run_is_no_part_of_it() -> None:
+    started = Tape().tell(run_started())
+
+    assert after(started, "asking/1/1", Entry(number=0, at=started.last, event=_limited(""))) == started
+
+
 def test_what_is_left_is_unknown_until_a_phase_has_shown_it() -> None:
     early, late = picture_of(feast()[:60]), picture_of(feast()[:145])
 
@@ -213,6 +234,7 @@ def test_a_part_of_a_phase_stands_behind_it_and_wide_letters_keep_the_columns() 
     rows = [line for line in lines(tape.picture).splitlines() if line.startswith(" ") and "progress" in line]
 
     assert list(tape.picture.phases) == ["1", "2", "2.1", "2.2", "3"]
+    assert [row.id for row in tape.picture.targets] == ["1", "2", "3"]
     assert len({cell_len(row) for row in rows}) == 1
 
 
