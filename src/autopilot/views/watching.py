@@ -23,28 +23,25 @@ Pause = Callable[[float], bool]
 
 
 def watch(follower: Follower, show: Callable[[Picture], None], pause: Pause) -> Picture:
-    """Show the run until it is over, or its process is gone, or the person leaves. What was seen last is returned."""
+    """Show the run until nobody works on it any more or the person leaves. What was seen last is returned."""
     picture = Picture()
     while True:
+        # Asked first: what a process wrote before it went is read below.
+        alive = follower.alive()
         picture = _told(picture, follower.news())
-        if not picture.over and not follower.alive():
-            # It may have come to its end between the two looks.
-            picture = _told(picture, follower.news())
-            picture = picture if picture.over else left(picture)
+        picture = picture if alive or picture.over else left(picture)
         show(picture)
-        if picture.over or not pause(FRAME_S):
+        if not alive or not pause(FRAME_S):
             return picture
 
 
 def watch_plainly(follower: Follower, view: PlainView, pause: Pause) -> None:
     """The same as plain lines, for a screen that is none."""
-    picture = Picture()
-    while not picture.over and not view.broken:
-        gone = not follower.alive()
+    while not view.broken:
+        alive = follower.alive()
         for stream, entry in follower.news():
             view(stream, entry)
-            picture = after(picture, stream, entry)
-        if gone or not pause(FRAME_S):
+        if not alive or not pause(FRAME_S):
             return
 
 

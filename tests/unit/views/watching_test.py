@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from autopilot.domain.events import Entry, RunStopped
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.lock import RunLock
 from autopilot.journal.sqlite import SqliteJournal
@@ -92,6 +93,16 @@ def test_a_run_that_goes_on_is_watched_until_the_person_leaves(tmp_path: Path) -
 
     assert len(pictures) == 3
     assert {picture.state for picture in pictures} == {"running"}
+
+
+def test_a_run_that_pauses_for_a_person_is_watched_on(tmp_path: Path) -> None:
+    pause = Entry(number=3, at=feast()[4][1].at, event=RunStopped(exit_code=11, reason="a look", checkpoint=1))
+    written(tmp_path, (*(one for one in feast()[:3] if one[0] == RUN), (RUN, pause)))
+    pictures, waits = list[Picture](), Waits(most=2)
+    with RunLock(tmp_path, RUN):
+        watch(Follower(tmp_path, RUN), pictures.append, waits)
+
+    assert [picture.state for picture in pictures] == ["stopped", "stopped"]
 
 
 def test_what_is_looked_at_has_the_time_of_today() -> None:
