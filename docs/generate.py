@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import rule_ledger
+from autopilot.agents.backend import Backend
+from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.cli.usage import HELP
 from autopilot.domain import errors, honesty
 from autopilot.domain.settings import Limits
@@ -26,7 +28,7 @@ PART = re.compile(
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
     "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "consulting", "redoing.py",
-    "verdicts.py", "driving.py", "accounts.py", "provision.py", "domain",
+    "verdicts.py", "driving.py", "hiring.py", "accounts.py", "provision.py", "domain",
 )  # fmt: skip
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (
@@ -167,6 +169,50 @@ def _held(attack: Any) -> str:
     return f"{attack.name} (**{beyond}**)" if beyond else attack.name
 
 
+def programs() -> str:
+    """What each coding agent's program can do by itself, from the table the adapters go by."""
+    head = (
+        "agent",
+        "made for",
+        "schema",
+        "resume",
+        "tokens",
+        "dollars",
+        "caps",
+        "reads only",
+        "own sandbox",
+        "watched",
+    )
+    return table(head, [_program(backend) for backend in BY_NAME.values()])
+
+
+def _program(backend: Backend) -> tuple[str, ...]:
+    able = backend.capabilities
+    caps = " and ".join(word for word, has in (("turns", able.turn_cap), ("dollars", able.budget_cap)) if has)
+    flags = (able.read_only, able.own_sandbox, able.observes)
+    told = (able.resume, able.usage, able.cost)
+    schema = {"none": "-", "checked": "by the program", "strict": "by the service"}[able.answer_schema]
+    return (f"`{backend.name}`", backend.tested, schema, *map(_yes, told), caps or "-", *map(_yes, flags))
+
+
+def _yes(has: bool) -> str:  # noqa: FBT001 - a word for it
+    return "yes" if has else "-"
+
+
+def accounts() -> str:
+    """What shows that a program is signed in, and what it gets of the user's environment."""
+    rows = [
+        (
+            f"`{backend.name}`",
+            ", ".join(f"`{name}`" for name in backend.sign_in.variables),
+            ", ".join(f"`~/{name}`" for name in backend.sign_in.files),
+            ", ".join(f"`{name}`" for name in backend.variables),
+        )
+        for backend in PREFERRED
+    ]
+    return table(("agent", "signed in by a variable", "or by a file", "also handed on"), rows)
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -179,6 +225,8 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "canary": canary,
     "escapes": escapes,
     "tampering": tampering,
+    "programs": programs,
+    "accounts": accounts,
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunRequest
 from autopilot.domain.value import Value
-from autopilot.driving import Warn
+from autopilot.hiring import Warn
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import Owner, alive, birth_of, boot_id
 from autopilot.sandbox.signals import Patience

@@ -17,10 +17,11 @@ from autopilot import app
 from autopilot.domain.errors import AutopilotError, StorageFailed
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.phase import Roadmap
-from autopilot.domain.protocols import Job, Listener
+from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Executed, Fixed
-from autopilot.driving import Warn, past, processes_of
+from autopilot.domain.running import Job
+from autopilot.hiring import Warn, past, processes_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger
 from autopilot.planning import order, selection

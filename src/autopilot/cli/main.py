@@ -5,10 +5,6 @@ import sys
 from autopilot.cli import console
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
 
-TYPE_CHECKING = False  # typing is slow to import
-if TYPE_CHECKING:
-    import argparse
-
 _KEYWORDS = ("all", "next")
 
 
@@ -59,35 +55,9 @@ def _perform(verb: str, words: list[str]) -> int:
         from autopilot.cli import watch
 
         return watch.perform(options)
-    return _with_program(verb, options)
+    from autopilot.cli import dispatch
 
-
-def _with_program(verb: str, options: "argparse.Namespace") -> int:
-    from autopilot import app
-    from autopilot.cli import look, verbs
-
-    match verb:
-        case "demo":
-            from autopilot.cli.demo import show
-
-            done = verbs.demonstrate(options.keep, show.run, plain=options.plain)
-        case "phases" | "init":
-            from autopilot.cli import init, phases
-
-            desk = app.desk(verbs.here())
-            done = init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
-        case "receipt" | "verdict":
-            from autopilot.cli import receipt, verdict
-
-            done = verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
-        case "loop":
-            from autopilot import looping
-            from autopilot.cli import loop
-
-            done = loop.perform(options, looping)
-        case _:
-            done = look.perform(options, app) if look.only_looks(options) else verbs.perform(options, app)
-    return done
+    return dispatch.perform(verb, options)
 
 
 def verb_of(words: list[str]) -> tuple[str, list[str]]:

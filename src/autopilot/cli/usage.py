@@ -53,7 +53,8 @@ verbs:
   loop                  one session after another, in the mode it is sure of
 
 options of run:
-  --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
+  --agent NAME          auto (default), claude, codex, gemini, ..., acp:COMMAND,
+                        exec:COMMAND, scripted:FILE, replay:RUN (docs/agents.md)
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --complete            all outstanding phases; what a failure blocks is skipped
