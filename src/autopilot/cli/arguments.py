@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import loop_options, mode_options, phase_options, receipt_options, verdict_options
+from autopilot.cli import loop_options, mode_options, phase_options, receipt_options, verdict_options, view_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -58,8 +58,8 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--dry-run", action="store_true")
     if verb in {"run", "resume", *ASKING}:
         _describe_caps(parser)
-        parser.add_argument("--plain", action="store_true")
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
+    view_options.describe(parser, verb)
     if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:

@@ -12,7 +12,7 @@ def perform(verb: str, options: argparse.Namespace) -> int:
         case "demo":
             from autopilot.cli.demo import show
 
-            done = verbs.demonstrate(options.keep, show.run)
+            done = verbs.demonstrate(options.keep, show.run, plain=options.plain)
         case "phases" | "init":
             from autopilot.cli import init, phases
 

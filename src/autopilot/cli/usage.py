@@ -5,6 +5,7 @@ VERBS = (
     "resume",
     "stop",
     "status",
+    "replay",
     "rebuild",
     "demo",
     "explain",
@@ -37,6 +38,7 @@ verbs:
   stop                  stop the run; `resume` goes on with it
   status                show how the run stands
   verdict               N pass, fail or issues: decide on a phase that waits
+  replay                play a run once more, as fast as you like
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
@@ -80,7 +82,8 @@ options of run:
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
-  --plain               plain lines of progress; also for resume
+  --plain               plain lines of progress instead of the live view; also
+                        for resume, demo, status --watch and replay
 
 options of other verbs:
   resume --now          do not wait until a circuit breaker has cooled down
@@ -88,6 +91,9 @@ options of other verbs:
   verdict N issues "TEXT"  what is wrong (again for more): the next try mends
                         it; fail takes texts too; --json for programs
   status --json         print .autopilot/state.json itself
+  status --watch        the live view of a run in another terminal; q leaves
+  replay [RUN]          --speed N times as fast as it happened (20); the newest
+                        run if none is named; q leaves
   demo --keep FOLDER    make the sample project there and leave it
   explain --json        the same as JSON; also for doctor, progress, trends
   doctor --write-config write the detected commands to .planning/config.json

@@ -31,6 +31,11 @@ _STREAM = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
     from entries e where stream = ? order by number
 """
+# A run's own stream and those of its phases: "/" is the letter before "0".
+_SINCE = """
+    select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
+    from entries e where seq > ? and (stream = ? or (stream >= ? || '/' and stream < ? || '0')) order by seq
+"""
 _TIP = "select seq, hash from entries order by seq desc limit 1"
 _STREAMS = "select stream from entries where number = 0 order by seq"
 
@@ -107,6 +112,19 @@ def read_stream(db: sqlite3.Connection, path: Path, stream: str) -> tuple[Entry,
             raise failures.damaged(path, f"journal was changed ({where})")
         entries.append(Entry(number=number, at=at, event=decode(body, version, where), hash=digest))
     return tuple(entries)
+
+
+def read_since(db: sqlite3.Connection, path: Path, run: str, seq: int) -> tuple[tuple[int, str, Entry], ...]:
+    """The run's entries behind that number of the chain, as they were written: number, stream and entry of each."""
+    found = list[tuple[int, str, Entry]]()
+    for *fields, digest, previous in db.execute(_SINCE, (seq, run, run, run)):
+        at_seq, stream, number, at, version, body = fields
+        where = f"entry {number} of {stream!r}"
+        if digest != link(previous or GENESIS, fields):
+            raise failures.damaged(path, f"journal was changed ({where})")
+        entry = Entry(number=number, at=at, event=decode(body, version, where), hash=digest)
+        found.append((at_seq, stream, entry))
+    return tuple(found)
 
 
 def read_streams(db: sqlite3.Connection) -> tuple[str, ...]:

@@ -120,6 +120,11 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_streams(db)
 
+    def since(self, run: str, seq: int) -> tuple[tuple[int, str, Entry], ...]:
+        """What was written of the run behind that number of the chain: number, stream and entry of each, in order."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_since(db, self._path, run, seq)
+
     def verify(self) -> int:
         """Check every entry from the first against the chain and HEAD; how many there are."""
         with translated(self._path), closing(self._opened()) as db:
