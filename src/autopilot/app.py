@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from platformdirs import user_config_path
@@ -262,6 +263,26 @@ def receipt(folder: str, phase: str) -> Held:
 def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     return attesting.check(folder, phase, file, sandbox, warn)
+
+
+def report_text(folder: str, run: str | None) -> str:
+    """The completion report of the newest run, or of the one named."""
+    from autopilot import reporting
+
+    return reporting.in_words(folder, run)
+
+
+def report_data(folder: str, run: str | None) -> dict[str, Any]:
+    from autopilot import reporting
+
+    return reporting.as_data(folder, run)
+
+
+def report_page(folder: str, run: str | None, file: str | None) -> str:
+    """Write the report as a page that needs nothing else; where it is."""
+    from autopilot import reporting
+
+    return reporting.as_page(folder, run, file)
 
 
 def check_repository(root: Path, processes: ChildProcesses) -> None:

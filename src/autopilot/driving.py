@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from platformdirs import user_cache_path
@@ -297,20 +298,10 @@ class Driver:
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:
     """Write the account of a finished run and archive its state (COMP-05). May be done again after a crash."""
-    run, passes = streams.run(), known_passes(streams)
+    run = streams.run()
     if isinstance(finished, RunStopped):
         return run_end(run, streams.digests(), finished)
-    records = [record for found in passes.values() for record in found]
-    state = state_of(run, passes, events=None)
-    end = run_end(run, map(digest_of, records), finished)
-    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
-    ended = Ended(
-        run=run,
-        finished=finished,
-        metrics=metrics_of(state),
-        account=account(run.entries, told),
-        left=tuple(remaining(end, run.start)),
-    )
+    ended, end, state = ended_of(streams, finished)
     paper = home / report_name(run.start.run)
     write_atomic(paper, redact(harmless(report(ended))).encode())
     runs = MetricsFile(home).record(ended.metrics)
@@ -322,6 +313,23 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) ->
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
         write_atomic(home / f"handoff-{moment}.md", redact(harmless(handover(end))).encode())
     return msgspec.structs.replace(end, ending=msgspec.structs.replace(end.closing, notes=notes(runs)))
+
+
+def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, dict[str, Any]]:
+    """What the report of a run's end is made of, its end in few words, and its whole state."""
+    run, passes = streams.run(), known_passes(streams)
+    records = [record for found in passes.values() for record in found]
+    state = state_of(run, passes, events=None)
+    end = run_end(run, map(digest_of, records), finished)
+    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
+    ended = Ended(
+        run=run,
+        finished=finished,
+        metrics=metrics_of(state),
+        account=account(run.entries, told),
+        left=tuple(remaining(end, run.start)),
+    )
+    return ended, end, state
 
 
 def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:

@@ -13,6 +13,7 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "report",
 )
 
 HELP = """\
@@ -39,6 +40,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  report                tell a run at its end; --html as a page to look at
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -86,6 +88,9 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  report [RUN]          of the newest run, or of the one whose name begins so
+  report --html [FILE]  as one page, in .autopilot/report.html unless named;
+                        --json for programs
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,
