@@ -1,17 +1,19 @@
 """The report of a run on request: read its journal and what lies beside it, and hand it to the view that draws it."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from autopilot.attesting import held_at
 from autopilot.domain.errors import ReceiptInvalid, UsageInvalid
-from autopilot.domain.events import RunFinished, RunStopped, stream_of
+from autopilot.domain.events import Brief, Entry, RunFinished, RunStopped, stream_of
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.receipts import FILE
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.secrets import Redactor
 from autopilot.driving import ended_of, processes_of
 from autopilot.engine.streams import Streams
@@ -19,7 +21,7 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.metrics import MetricsFile
-from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.sqlite import ReadOnlyJournal, SqliteJournal
 from autopilot.planning import ids
 from autopilot.views.completion_report import report
 from autopilot.views.report import diffs
@@ -57,19 +59,37 @@ def as_data(folder: str, run: str | None) -> dict[str, Any]:
 def as_page(folder: str, run: str | None, file: str | None) -> str:
     """Write the page to the file, or to its place below `.autopilot`; where it is."""
     root = find_root(Path(folder))
-    told = _told(root, run)
-    git = reader(root / ".autopilot" / "repo.git", processes_of(root), os.environ)
-    told = replace(told, diffs=differences(git, diffs.wanted(told)))
+    with _all_needed():
+        told = _told(root, run)
+        git = reader(root / ".autopilot" / "repo.git", processes_of(root), os.environ)
+        told = replace(told, diffs=differences(git, diffs.wanted(told)))
+        drawn = page(told, Redactor.of(os.environ)).encode("utf-8", "replace")
     path = Path(folder, file) if file else root / ".autopilot" / NAME
     make_folder(path.parent)
-    write_atomic(path, page(told, Redactor.of(os.environ)).encode("utf-8", "replace"))
+    write_atomic(path, drawn)
     return str(path)
+
+
+@contextmanager
+def _all_needed() -> Iterator[None]:
+    """Of a long run a hundred thousand values are held to the end: to look for garbage among them takes a second."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def _streams(home: Path, run: str | None) -> Streams:
     journal = SqliteJournal.read_only(home / "journal.db")
-    names = [stream for stream in journal.streams() if "/" not in stream]
-    return Streams(journal, _named(names, run), ())
+    return Streams(journal, _named(_runs(journal), run), ())
+
+
+def _runs(journal: ReadOnlyJournal) -> list[str]:
+    """Oldest first; a journal that can be read has one."""
+    return [stream for stream in journal.streams() if "/" not in stream]
 
 
 def _named(names: list[str], wanted: str | None) -> str:
@@ -89,22 +109,27 @@ def _named(names: list[str], wanted: str | None) -> str:
 
 
 def _told(root: Path, run: str | None) -> Told:
-    home = root / ".autopilot"
-    streams = _streams(home, run)
-    record, passes = streams.run(), dict[str, tuple[PhaseRecord, ...]]()
-    for one in streams.all_passes():
-        passes[one.phase.id] = (*passes.get(one.phase.id, ()), one)
-    papers, newest = FileDiagnostics(home), _streams(home, None).run().start.run
-    name = record.start.run
+    home, journal = root / ".autopilot", SqliteJournal.read_only(root / ".autopilot" / "journal.db")
+    names = _runs(journal)
+    name, papers = _named(names, run), FileDiagnostics(home)
+    held = journal.load_run(name)
+    record, passes = RunRecord(entries=held[name]), dict[str, list[PhaseRecord]]()
+    for brief in record.briefs:
+        passes.setdefault(brief.phase.id, []).append(_pass(record, brief, held))
     return Told(
         run=record,
-        passes=passes,
+        passes={phase: tuple(found) for phase, found in passes.items()},
         now=SystemClock().now(),
-        ending=streams.completion(),
+        ending=_pass(record, record.completing, held) if record.completing else None,
         runs=_up_to(MetricsFile(home).read(), name),
-        learnings=papers.learnings() if name == newest else papers.learnings_of(name),
+        learnings=papers.learnings() if name == names[-1] else papers.learnings_of(name),
         receipts=tuple(_receipts(root)),
     )
+
+
+def _pass(run: RunRecord, brief: Brief, held: Mapping[str, tuple[Entry, ...]]) -> PhaseRecord:
+    stream = stream_of(run.start.run, brief.phase.id, brief.number)
+    return PhaseRecord(start=run.start, brief=brief, entries=held.get(stream, ()))
 
 
 def _up_to(runs: tuple[dict[str, Any], ...], name: str) -> tuple[dict[str, Any], ...]:

@@ -19,6 +19,7 @@ from autopilot.views.trends import trend
 
 def data(told: Told, redact: Callable[[str], str]) -> dict[str, Any]:
     """Everything on the page but diffs and what commands printed."""
+    times, spending = timeline(told), spending_of(told)
     found = {
         "run": told.run.start.run,
         "status": run_status(told.run),
@@ -26,9 +27,9 @@ def data(told: Told, redact: Callable[[str], str]) -> dict[str, Any]:
         "scores": [card for phase in told.phases if (card := scorecard(told, phase.id))],
         "facts": [{"phase": r.phase.id, **_fact(fact)} for r in told.records for fact in facts_of(r)],
         "findings": [{**msgspec.to_builtins(one), "tampering": one.tampering} for one in noticed(told)],
-        "timeline": timeline(told),
-        "spending": spending_of(told),
-        "used": used(told),
+        "timeline": times,
+        "spending": spending,
+        "used": used(told.run, spending.whole, times),
         "brakes": brakes(told),
         "verdicts": rulings(told),
         "trend": trend(told.runs),

@@ -1,11 +1,10 @@
 """One phase in full: its scorecard, steps, what reviewers said, every fact and every diff, folded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from autopilot.domain.moments import seconds_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, MiniVerified, Verified
 from autopilot.views import facts
@@ -13,11 +12,11 @@ from autopilot.views.duration import in_words
 from autopilot.views.report.bounds import Purse, affordable, chosen, left_out
 from autopilot.views.report.charts import meter
 from autopilot.views.report.diffs import Made, changes_of, diff_markup
-from autopilot.views.report.evidence import Fact, facts_of, merge_facts
-from autopilot.views.report.markup import BLOCK, LINE, NAME, NOTHING, Pen, el, folded, framed, joined, words
+from autopilot.views.report.evidence import Fact, facts_of
+from autopilot.views.report.markup import BLOCK, LINE, NAME, NOTHING, Pen, el, folded, framed, joined, row, words
 from autopilot.views.report.phases import PhaseSeen
 from autopilot.views.report.scores import Row, scorecard
-from autopilot.views.report.timeline import Bar, bars_of
+from autopilot.views.report.timeline import Bar
 from autopilot.views.report.told import Told
 
 LEAST_OUTPUT = 400
@@ -27,10 +26,12 @@ _COMMAND = 160
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Draws phases one after the other; `records` of a phase are its passes."""
+    """Draws phases one after the other; `bars` are their steps, `merges` what was run where their work met other."""
 
     told: Told
     pen: Pen
+    bars: Mapping[str, tuple[Bar, ...]]
+    merges: Mapping[str, tuple[Fact, ...]]
 
     def phase(self, seen: PhaseSeen, anchor: str, purse: Purse) -> Markup:
         """As much of the phase as there is room for; its heading is always there."""
@@ -64,7 +65,7 @@ class Details:
             purse.back(share)
         share = Purse(purse.left * 3 // 5)
         purse.left -= share.left
-        runs = (*(fact for record in records for fact in facts_of(record)), *merge_facts(self.told.run, seen.id))
+        runs = (*(fact for record in records for fact in facts_of(record)), *self.merges.get(seen.id, ()))
         yield self._facts(iter(runs), share)
         purse.back(share)
         yield self._diffs(records, purse)
@@ -85,28 +86,21 @@ class Details:
         card = scorecard(self.told, records[0].phase.id)
         if card is None:
             return NOTHING
-        rows, rest = affordable(card.rows, lambda row: self._score(row, card.threshold), purse)
+        rows, rest = affordable(card.rows, lambda one: self._score(one, card.threshold), purse)
         history = ", ".join(f"{score:.1f}" for score in card.passes)
         caption = words(
             f"Scores per criterion: {card.score:.1f} in all, {card.threshold:.1f} needed. Passes: {history}"
         )
         return joined((framed(caption, ("Criterion", "Score", "", "Why"), rows), left_out(rest, "criteria")))
 
-    def _score(self, row: Row, threshold: float) -> Markup:
-        said = "" if row.said is None else f" (the rater said {row.said:.1f})"
-        why = "; ".join(part for part in (row.why, row.evidence, row.command) if part)
-        return el(
-            "tr",
-            el("th", self.pen.line(row.criterion, NAME), scope="row"),
-            el("td", words(f"{row.score:.1f}{said}")),
-            el("td", meter(row.score, row.most, threshold)),
-            el("td", self.pen.line(why)),
-        )
+    def _score(self, one: Row, threshold: float) -> Markup:
+        said = "" if one.said is None else f" (the rater said {one.said:.1f})"
+        why = "; ".join(part for part in (one.why, one.evidence, one.command) if part)
+        score = words(f"{one.score:.1f}{said}")
+        return row(self.pen.line(one.criterion, NAME), score, meter(one.score, one.most, threshold), self.pen.line(why))
 
     def _steps(self, records: tuple[PhaseRecord, ...], purse: Purse) -> Markup:
-        zero = seconds_of(self.told.run.entries[0].at)
-        resumes = tuple(seconds_of(at) - zero for at in self.told.run.resumes)
-        bars = [bar for record in records for bar in bars_of(record, zero, resumes)]
+        bars = self.bars.get(records[0].phase.id, ())
         claims = iter([claim for record in records for claim in _claims(record)])
         rows, rest = affordable(bars, lambda bar: self._step(bar, claims), purse)
         if not rows:
@@ -125,7 +119,7 @@ class Details:
             words(bar.how),
             self.pen.line(bar.because),
         )
-        return el("tr", el("th", self.pen.line(bar.step, 40), scope="row"), *(el("td", cell) for cell in cells))
+        return row(self.pen.line(bar.step, 40), *cells)
 
     def _words(self, records: tuple[PhaseRecord, ...], purse: Purse) -> Markup:
         said = [line for record in records for line in reviewers(record)]

@@ -57,12 +57,15 @@ def facts_of(record: PhaseRecord) -> Iterator[Fact]:
                 yield Fact(number=record.brief.number, step=done.step, when=when, run=run, task=_task(done.result))
 
 
-def merge_facts(run: RunRecord, phase: str) -> Iterator[Fact]:
-    """What was run on the tree in which the phase's work met other work."""
+def merge_facts(run: RunRecord) -> dict[str, tuple[Fact, ...]]:
+    """By phase, what was run on the tree in which its work met other work."""
+    found: dict[str, tuple[Fact, ...]] = {}
     for entry in run.entries:
         match entry.event:
-            case PhaseMerged(phase=of, checks=checks) | MergeRefused(phase=of, checks=checks) if of == phase:
-                yield from (Fact(number=0, step="merge", when="merged", run=check) for check in checks)
+            case PhaseMerged(phase=phase, checks=checks) | MergeRefused(phase=phase, checks=checks):
+                own = (Fact(number=0, step="merge", when="merged", run=check) for check in checks)
+                found[phase] = (*found.get(phase, ()), *own)
+    return found
 
 
 def _runs(result: StepResult) -> Groups:

@@ -7,7 +7,7 @@ cuts it to a bound and escapes it. Elements take markup and nothing else: a type
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
@@ -28,9 +28,18 @@ class Pen:
     """Writes foreign text. A secret is looked for beyond the bound as well, so that none is cut in half and missed."""
 
     redact: Callable[[str], str]
+    known: dict[tuple[str, int], Markup] = field(default_factory=dict)
 
     def line(self, text: str, most: int = LINE) -> Markup:
-        """One line; the end of a longer one is left out."""
+        """One line; the end of a longer one is left out. Runs say the same again and again: short ones are kept."""
+        if len(text) > LINE:
+            return self._line(text, most)
+        key = text, most
+        if key not in self.known:
+            self.known[key] = self._line(text, most)
+        return self.known[key]
+
+    def _line(self, text: str, most: int) -> Markup:
         shown = self.redact(clean(text, most + HOLD))
         return escape(shown if len(shown) <= most else f"{shown[: most - 3].rstrip()}...")
 
@@ -84,7 +93,7 @@ def made(markup: str) -> Markup:
 
 def table(title: str, head: Iterable[str], rows: Iterable[Iterable[Markup]]) -> Markup:
     """The first cell of a row is its heading."""
-    return framed(title, head, (_row(tuple(row)) for row in rows))
+    return framed(title, head, (row(*cells) for cells in rows))
 
 
 def framed(title: str, head: Iterable[str], rows: Iterable[Markup]) -> Markup:
@@ -99,8 +108,10 @@ def scrolled(title: str, *children: Markup) -> Markup:
     return el("div", *children, class_="wide", tabindex=0, role="region", aria_label=title)
 
 
-def _row(cells: tuple[Markup, ...]) -> Markup:
-    return el("tr", el("th", cells[0], scope="row"), *(el("td", cell) for cell in cells[1:]))
+def row(head: Markup, *cells: Markup) -> Markup:
+    """A row of a table; there may be ten thousand of them, so it is put together in one go."""
+    rest = "".join(f"<td>{cell}</td>" for cell in cells)
+    return made(f'<tr><th scope="row">{head}</th>{rest}</tr>')
 
 
 def folded(summary: Markup, *children: Markup, **attributes: Attribute) -> Markup:

@@ -9,9 +9,12 @@ from markupsafe import Markup
 
 from autopilot.views.report.bounds import PAGE, Purse
 from autopilot.views.report.details import Details
+from autopilot.views.report.evidence import merge_facts
 from autopilot.views.report.markup import Pen, el, joined, made, size, words
 from autopilot.views.report.phases import PhaseSeen, phases_seen
 from autopilot.views.report.sections import Sections
+from autopilot.views.report.spend import spending_of
+from autopilot.views.report.timeline import timeline
 from autopilot.views.report.told import Told
 
 HEADING = 1_200
@@ -36,7 +39,8 @@ def page(told: Told, redact: Callable[[str], str], most: int = PAGE) -> str:
     """At most `most` bytes of HTML, the same for the same journal. Nothing that is told of can act in it."""
     pen, phases = Pen(redact), phases_seen(told)
     anchors = {seen.id: f"phase-{n}" for n, seen in enumerate(phases, start=1)}
-    draw = Sections(told, pen, phases, anchors)
+    times = timeline(told)
+    draw = Sections(told, pen, phases, anchors, times, spending_of(told))
     parts = {
         "summary": draw.summary(),
         "list": draw.phase_list(),
@@ -50,9 +54,10 @@ def page(told: Told, redact: Callable[[str], str], most: int = PAGE) -> str:
         "learnings": draw.learnings(),
         "receipts": draw.receipts(),
     }
+    details = Details(told, pen, {lane.phase: lane.bars for lane in times.lanes}, merge_facts(told.run))
     frame = _frame(pen.line(f"Autopilot {told.run.start.run}"), told.now, "")
     room = most - size(frame) - sum(size(part) + 200 for part in parts.values())
-    parts["details"] = _details(Details(told, pen), phases, anchors, Purse(room))
+    parts["details"] = _details(details, phases, anchors, Purse(room))
     body = joined(_section(name, parts[name]) for name in TITLES)
     return f"{_frame(pen.line(f'Autopilot {told.run.start.run}'), told.now, body)}\n"
 

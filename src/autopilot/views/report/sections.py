@@ -1,6 +1,6 @@
 """The sections of the page that are about the whole run."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,8 +16,8 @@ from autopilot.views.report.evidence import Noticed, noticed
 from autopilot.views.report.graph import graph_of
 from autopilot.views.report.markup import LINE, NAME, Pen, el, folded, joined, scrolled, table, words
 from autopilot.views.report.phases import STATUSES, PhaseSeen, of_run
-from autopilot.views.report.spend import Share, dollars_told, spending_of, tokens_told
-from autopilot.views.report.timeline import timeline
+from autopilot.views.report.spend import Share, Spending, dollars_told, tokens_told
+from autopilot.views.report.timeline import Timeline
 from autopilot.views.report.told import ReceiptSeen, Told
 from autopilot.views.report.turns import Braked, Ruling, brakes, rulings, used
 
@@ -33,7 +33,9 @@ class Sections:
     told: Told
     pen: Pen
     phases: Sequence[PhaseSeen]
-    anchors: dict[str, str]
+    anchors: Mapping[str, str]
+    times: Timeline
+    spending: Spending
 
     def summary(self) -> Markup:
         """What passed and by what evidence, what did not and why."""
@@ -136,7 +138,7 @@ class Sections:
         return joined((box, left_out(len(self.phases) - len(drawn), "phases")))
 
     def timeline(self) -> Markup:
-        shown = timeline(self.told)
+        shown = self.times
         names = {seen.id: seen.name for seen in self.phases}
         picture = charts.gantt(shown, self.pen, names)
         pauses, rest = affordable(
@@ -172,7 +174,7 @@ class Sections:
         )
 
     def spend(self) -> Markup:
-        spending = spending_of(self.told)
+        spending = self.spending
         head = ("", "Calls", "Tokens", "Dollars", "Time of calls")
         groups = (("By role", spending.roles), ("By model", spending.models), ("By phase", spending.phases))
         total = self._rows("In all", head, (spending.whole,), self._share)
@@ -184,7 +186,10 @@ class Sections:
         return (self.pen.line(share.name, NAME), *(words(cell) for cell in cells))
 
     def brakes(self) -> Markup:
-        rows = [(words(one.what), words(one.used), words(one.cap)) for one in used(self.told)]
+        rows = [
+            (words(one.what), words(one.used), words(one.cap))
+            for one in used(self.told.run, self.spending.whole, self.times)
+        ]
         caps = table("Used of what the run may use", ("What", "Used", "Cap"), rows)
         head = ("When", "What", "Brake", "Why", "To go on")
         return joined((caps, self._rows("Stops, ends and new starts", head, brakes(self.told), self._brake)))

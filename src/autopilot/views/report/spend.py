@@ -1,6 +1,6 @@
 """What agents' calls cost, by phase, by role and by model. What nobody told is unknown and never nothing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping, Sequence
 
 from autopilot.domain.agent import REVIEWERS
 from autopilot.domain.digest import CallDigest
@@ -11,16 +11,7 @@ from autopilot.views.report.phases import of_run
 from autopilot.views.report.told import Told
 
 UNKNOWN = "unknown"
-
-
-class Made(Value, frozen=True, kw_only=True):
-    """One answered call."""
-
-    phase: str
-    role: str
-    model: str
-    seconds: float
-    call: CallDigest
+_Groups = dict[str, list[AgentAnswered]]
 
 
 class Share(Value, frozen=True, kw_only=True):
@@ -39,31 +30,22 @@ class Spending(Value, frozen=True, kw_only=True):
 
 
 def spending_of(told: Told) -> Spending:
-    made = tuple(_made(told))
-    return Spending(
-        whole=_share("whole run", made),
-        phases=_by(made, lambda one: one.phase),
-        roles=_by(made, lambda one: one.role),
-        models=_by(made, lambda one: one.model),
-    )
-
-
-def _made(told: Told) -> Iterable[Made]:
-    settings = told.run.start.settings
-    model = settings.model or UNKNOWN
+    phases, roles, models = _Groups(), _Groups(), _Groups()
+    model = told.run.start.settings.model or UNKNOWN
     agents = {reviews: f"{_agent(told, reviews=reviews)}, model {model}" for reviews in (True, False)}
     for record in told.records:
-        phase = of_run(record.phase.id)
-        for entry in record.entries:
-            if isinstance(entry.event, AgentAnswered):
-                answer = entry.event
-                yield Made(
-                    phase=phase,
-                    role=answer.role,
-                    model=agents[answer.role in REVIEWERS],
-                    seconds=answer.seconds,
-                    call=CallDigest(role=answer.role, usage=answer.usage),
-                )
+        made = [entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered)]
+        if made:
+            phases.setdefault(of_run(record.phase.id), []).extend(made)
+        for answer in made:
+            roles.setdefault(answer.role, []).append(answer)
+            models.setdefault(agents[answer.role in REVIEWERS], []).append(answer)
+    return Spending(
+        whole=_share("whole run", [answer for made in phases.values() for answer in made]),
+        phases=_shares(phases),
+        roles=_shares(roles),
+        models=_shares(models),
+    )
 
 
 def _agent(told: Told, *, reviews: bool) -> str:
@@ -74,17 +56,14 @@ def _agent(told: Told, *, reviews: bool) -> str:
     return f"{kind}:{(rest.split() or [''])[0].rpartition('/')[2]}" if rest else kind
 
 
-def _by(made: tuple[Made, ...], key: Callable[[Made], str]) -> tuple[Share, ...]:
+def _shares(groups: Mapping[str, Sequence[AgentAnswered]]) -> tuple[Share, ...]:
     """In the order of the first call of each."""
-    groups: dict[str, list[Made]] = {}
-    for one in made:
-        groups.setdefault(key(one), []).append(one)
     return tuple(_share(name, group) for name, group in groups.items())
 
 
-def _share(name: str, made: Iterable[Made]) -> Share:
-    calls = tuple(made)
-    return Share(name=name, spent=spent(one.call for one in calls), seconds=sum(one.seconds for one in calls))
+def _share(name: str, made: Sequence[AgentAnswered]) -> Share:
+    calls = [CallDigest(role=answer.role, usage=answer.usage) for answer in made]
+    return Share(name=name, spent=spent(calls), seconds=sum(answer.seconds for answer in made))
 
 
 def tokens_told(share: Spent) -> str:

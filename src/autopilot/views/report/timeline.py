@@ -54,9 +54,12 @@ def timeline(told: Told) -> Timeline:
     last = max((record.entries[-1].at for record in told.records if record.entries), default="")
     end = max(seconds_of(max(told.run.entries[-1].at, last)) - zero, 1.0)
     groups = {**told.passes, **({told.ending.phase.id: (told.ending,)} if told.ending else {})}
-    resumes = tuple(seconds_of(at) - zero for at in told.run.resumes)
     lanes = (
-        Lane(phase=phase, bars=tuple(_all_bars(records, zero, resumes)), waits=tuple(_waits(told, phase, zero, end)))
+        Lane(
+            phase=phase,
+            bars=tuple(_all_bars(records, zero, told.run.resumes)),
+            waits=tuple(_waits(told, phase, zero, end)),
+        )
         for phase, records in groups.items()
     )
     begun = (lane for lane in lanes if lane.bars or lane.waits)
@@ -64,28 +67,29 @@ def timeline(told: Told) -> Timeline:
     return Timeline(seconds=end, lanes=tuple(ordered), pauses=tuple(_pauses(told, zero)))
 
 
-def _all_bars(records: Iterable[PhaseRecord], zero: float, resumes: tuple[float, ...]) -> Iterator[Bar]:
+def _all_bars(records: Iterable[PhaseRecord], zero: float, resumes: tuple[str, ...]) -> Iterator[Bar]:
     for record in records:
         yield from bars_of(record, zero, resumes)
 
 
-def bars_of(record: PhaseRecord, zero: float, resumes: tuple[float, ...] = ()) -> Iterator[Bar]:
+def bars_of(record: PhaseRecord, zero: float, resumes: tuple[str, ...] = ()) -> Iterator[Bar]:
     """A step that was cut off ends with the last thing known of it."""
     opened: tuple[float, StepStarted] | None = None
-    last = 0.0
+    last = ""
     for entry in record.entries:
-        at = max(seconds_of(entry.at) - zero, 0.0)
-        if opened and (isinstance(entry.event, StepStarted) or any(last < back <= at for back in resumes)):
-            yield _cut(opened, last, record.brief.number)
+        at, event = entry.at, entry.event
+        if opened and (isinstance(event, StepStarted) or any(last < back <= at for back in resumes)):
+            yield _cut(opened, seconds_of(last) - zero, record.brief.number)
             opened = None
-        if isinstance(entry.event, StepStarted):
-            opened = at, entry.event
-        elif isinstance(entry.event, StepFinished):
-            yield _bar(opened[0] if opened else max(at - entry.event.seconds, 0.0), at, opened, entry.event, record)
+        if isinstance(event, StepStarted):
+            opened = max(seconds_of(at) - zero, 0.0), event
+        elif isinstance(event, StepFinished):
+            end = max(seconds_of(at) - zero, 0.0)
+            yield _bar(opened[0] if opened else max(end - event.seconds, 0.0), end, opened, event, record)
             opened = None
         last = at
     if opened:
-        yield _cut(opened, last, record.brief.number)
+        yield _cut(opened, seconds_of(last) - zero, record.brief.number)
 
 
 def _bar(

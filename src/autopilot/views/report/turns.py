@@ -15,9 +15,10 @@ from autopilot.domain.events import (
     RunResumed,
     RunStopped,
 )
+from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
-from autopilot.views.report.spend import dollars_told, spending_of, tokens_told
-from autopilot.views.report.timeline import how, timeline, why
+from autopilot.views.report.spend import Share, dollars_told, tokens_told
+from autopilot.views.report.timeline import Timeline, how, why
 from autopilot.views.report.told import Told
 
 QUIET = frozenset({"confidence_diagnostic_written"})
@@ -110,13 +111,12 @@ def _brakes(told: Told) -> Iterator[Braked]:
                 yield Braked(at=entry.at, what=event.replace("_", " "), because=_details(details))
 
 
-def used(told: Told) -> tuple[Used, ...]:
+def used(run: RunRecord, whole: Share, times: Timeline) -> tuple[Used, ...]:
     """What the run has used of what it may."""
-    whole, limits = spending_of(told).whole.spent, told.run.limits
-    shown = timeline(told)
-    minutes = (shown.seconds - sum(pause.end - pause.begin for pause in shown.pauses)) / MINUTE
+    limits, told = run.limits, whole.spent
+    minutes = (times.seconds - sum(pause.end - pause.begin for pause in times.pauses)) / MINUTE
     return (
-        Used(what="dollars", used=dollars_told(whole), cap=f"${limits.usd_per_run:,.2f}"),
-        Used(what="tokens", used=tokens_told(whole), cap=f"{limits.tokens_per_run:,}"),
+        Used(what="dollars", used=dollars_told(told), cap=f"${limits.usd_per_run:,.2f}"),
+        Used(what="tokens", used=tokens_told(told), cap=f"{limits.tokens_per_run:,}"),
         Used(what="minutes", used=f"{minutes:,.1f}", cap=f"{limits.minutes_per_run:,g}"),
     )
