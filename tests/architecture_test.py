@@ -14,11 +14,14 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", "redoing", "reporting", *EVERYTHING},
+    "app":       {"attesting", "consulting", "verdicts", "driving", "provision", "redoing", "reporting", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
-    "driving":   {"provision", *EVERYTHING},
+    "consulting": {"driving", *EVERYTHING},
+    "verdicts":  {"driving", *EVERYTHING},
+    "driving":   {"accounts", "provision", *EVERYTHING},
+    "accounts":  {*EVERYTHING},
     "redoing":   EVERYTHING,
-    "reporting": {"attesting", "driving", *EVERYTHING},
+    "reporting": {"accounts", "attesting", "driving", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},

@@ -7,30 +7,29 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from platformdirs import user_cache_path
 
+from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents import choose as agents
 from autopilot.agents.environment import passing_on
-from autopilot.domain.completion import COMPLETION
-from autopilot.domain.digest import digest_of
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
+    CompletionStarted,
     Entry,
     PhaseFinished,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
-    stream_of,
 )
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Agent, Listener, Sandbox
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.secrets import Redactor, redact
@@ -38,6 +37,8 @@ from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance
 from autopilot.domain.visual import Looking, NotLooking
+from autopilot.engine.asked import asked
+from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
@@ -49,10 +50,11 @@ from autopilot.evidence.facts import CommandFacts
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
+from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import birth_of, boot_id
-from autopilot.journal.metrics import MetricsFile, metrics_of
-from autopilot.journal.projection import Projection, state_of
+from autopilot.journal.metrics import MetricsFile
+from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
@@ -60,14 +62,13 @@ from autopilot.planning.whole import Project
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
-from autopilot.views.announcement import remaining
-from autopilot.views.completion_report import Ended, report
+from autopilot.views.completion_report import report
 from autopilot.views.handover import exhausted, handover
-from autopilot.views.summary import account
 from autopilot.views.trends import notes
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
@@ -102,6 +103,7 @@ class Crew:
     processes: ChildProcesses
     ground: sandboxes.Ground
     provision: Provision
+    keep_awake: bool = True
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
@@ -115,11 +117,11 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     view = _view(begun, workspace, provision.readable)
     confined = ground.agents(view) if settings.confine_agents else processes
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
-    asked = passing_on(confined, settings.agent_env, os.environ)
-    agent = agents.choose(settings.agent, asked, transcripts, begun.run, launch)
+    called = passing_on(confined, settings.agent_env, os.environ)
+    agent = agents.choose(settings.agent, called, transcripts, begun.run, launch)
     other = settings.reviewer
-    reviewer = agents.choose(other, asked, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground, provision)
+    reviewer = agents.choose(other, called, transcripts, begun.run, launch) if other else agent
+    return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
 
 
 def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
@@ -152,9 +154,10 @@ class Driver:
     crew: Crew
     listener: Listener
     warn: Warn
+    person: Person = NOBODY
 
     def begin(self, first: RunStarted) -> RunEnd:
-        workspace = self._workspace(first.run)
+        workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
         workspace.snapshot_planning()
@@ -167,11 +170,13 @@ class Driver:
                 self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
             streams.append_run(first)
+            for session in {asked.session for asked in first.consulted}:
+                close(journal, session)
             return self._drive(streams, workspace, first)
 
     def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
         self.crew.processes.sweep(run)
-        workspace = self._workspace(run)
+        workspace = self.workspace(run)
         workspace.recover()
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             streams = self._streams(journal, run)
@@ -192,9 +197,9 @@ class Driver:
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
-            with stopped_by_signals():
-                hands = self._hands(workspace, first)
-                finished = run_all(hands, streams)
+            with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
+                hands = self.hands(workspace, first)
+                finished = self._run(hands, streams)
         except Interrupted:
             streams.forget()
             streams.append_run(RunStopped(exit_code=Interrupted.exit_code, reason="interrupted"))
@@ -206,10 +211,19 @@ class Driver:
             raise
         return wind_up(self.home, streams, finished)
 
-    def _workspace(self, run: str) -> GitWorkspace:
+    def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:
+        """To the end, or to a stop; where somebody is at hand they are asked, and with their word it goes on."""
+        while True:
+            finished = run_all(hands, streams)
+            if not asked(self.person, streams, finished):
+                return finished
+            run = streams.run()
+            streams.append_run(RunResumed(pid=os.getpid(), spec=run.spec, tools=self._tools(run.start)))
+
+    def workspace(self, run: str) -> GitWorkspace:
         return GitWorkspace(Places(root=self.home.parent, cache=cache_folder()), self.crew.processes, run, os.environ)
 
-    def _hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
+    def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks):
@@ -245,6 +259,7 @@ class Driver:
                 signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
             ),
             redact=redactor,
+            inbox=FileInbox(self.home),
             elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first),
             halted=processes.halted,
             cores=os.cpu_count() or 1,
@@ -283,25 +298,38 @@ class Driver:
         return (told.message,) if told else ()
 
     def _streams(self, journal: SqliteJournal, run: str) -> Streams:
-        file, projection = StateFile(self.home), Projection()
-
-        def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
-            if not isinstance(entry.event, AgentStarted | AgentAnswered):
-                file.write(projection.state(streams.run(), streams))
+        def hear(stream: str, entry: Entry) -> None:
+            self.listener(stream, entry)
             if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
                 for line in self._uniform(streams.run()):
                     self.warn(line)
 
-        streams = Streams(journal, run, (self.listener, project))
+        streams = projected(self.home, journal, run, hear)
         return streams
+
+
+def projected(home: Path, journal: SqliteJournal, run: str, listener: Listener) -> Streams:
+    """The run's streams, with state.json and the report of a batch kept up with them."""
+    file, projection = StateFile(home), Projection()
+
+    def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
+        if not isinstance(entry.event, AgentStarted | AgentAnswered):
+            file.write(projection.state(streams.run(), streams))
+        if isinstance(entry.event, CompletionStarted | RunFinished):
+            write_batch_report(home, streams)
+
+    streams = Streams(journal, run, (listener, project))
+    return streams
 
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:
     """Write the account of a finished run and archive its state (COMP-05). May be done again after a crash."""
-    run = streams.run()
     if isinstance(finished, RunStopped):
-        return run_end(run, streams.digests(), finished)
+        return run_end(streams.run(), streams.digests(), finished)
+    calibrate(home, streams)
+    write_batch_report(home, streams)
     ended, end, state = ended_of(streams, finished)
+    run = ended.run
     paper = home / report_name(run.start.run)
     write_atomic(paper, redact(harmless(report(ended))).encode())
     runs = MetricsFile(home).record(ended.metrics)
@@ -313,30 +341,6 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) ->
         moment = re.sub(r"\.\d+|[:-]", "", run.entries[-1].at)
         write_atomic(home / f"handoff-{moment}.md", redact(harmless(handover(end))).encode())
     return msgspec.structs.replace(end, ending=msgspec.structs.replace(end.closing, notes=notes(runs)))
-
-
-def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, dict[str, Any]]:
-    """What the report of a run's end is made of, its end in few words, and its whole state."""
-    run, passes = streams.run(), known_passes(streams)
-    records = [record for found in passes.values() for record in found]
-    state = state_of(run, passes, events=None)
-    end = run_end(run, map(digest_of, records), finished)
-    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
-    ended = Ended(
-        run=run,
-        finished=finished,
-        metrics=metrics_of(state),
-        account=account(run.entries, told),
-        left=tuple(remaining(end, run.start)),
-    )
-    return ended, end, state
-
-
-def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
-    """Every target's passes, and behind them the run's own end, if it has come to that."""
-    found = {target: streams.passes(target) for target in streams.run().start.targets}
-    ending = streams.completion()
-    return found | ({COMPLETION: (ending,)} if ending else {})
 
 
 def settle(home: Path, journal: SqliteJournal, ledger: Ledger) -> None:

@@ -4,18 +4,20 @@ import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autopilot.accounts import ended_of
 from autopilot.attesting import held_at
 from autopilot.domain.errors import ReceiptInvalid, UsageInvalid
-from autopilot.domain.events import Brief, Entry, RunFinished, RunStopped, stream_of
+from autopilot.domain.events import Entry, RunFinished, RunStopped, stream_of
+from autopilot.domain.passes import Brief
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.receipts import FILE
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.secrets import Redactor
-from autopilot.driving import ended_of, processes_of
+from autopilot.driving import processes_of
 from autopilot.engine.streams import Streams
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
@@ -36,38 +38,47 @@ NAME = "report.html"
 _SHOWN = 5
 
 
-def in_words(folder: str, run: str | None) -> str:
-    """The completion report; of a run that is not over, how far it has come."""
-    home = find_root(Path(folder)) / ".autopilot"
-    streams, redact = _streams(home, run), Redactor.of(os.environ)
-    record = streams.run()
-    match record.end:
-        case RunFinished() as finished:
-            text = report(ended_of(streams, finished)[0], MetricsFile(home).read())
-        case end:
-            why = f"stopped, {end.reason}" if isinstance(end, RunStopped) else "not over"
-            own = {stream_of(record.start.run, p.phase.id, p.brief.number): p.entries for p in streams.all_passes()}
-            text = f"{account(record.entries, own)}\nThe run is {why}. Go on with: autopilot resume\n"
-    return redact(harmless(text)).rstrip("\n")
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """About the newest run of the repository around `folder`, or about the one whose name begins as said."""
+
+    folder: str
+
+    def text(self, run: str | None) -> str:
+        """The completion report; of a run that is not over, how far it has come."""
+        home = find_root(Path(self.folder)) / ".autopilot"
+        streams, redact = _streams(home, run), Redactor.of(os.environ)
+        record = streams.run()
+        match record.end:
+            case RunFinished() as finished:
+                told = report(ended_of(streams, finished)[0], _up_to(MetricsFile(home).read(), record.start.run))
+            case end:
+                why = f"stopped, {end.reason}" if isinstance(end, RunStopped) else "not over"
+                told = f"{account(record.entries, _entries(streams))}\nThe run is {why}. Go on with: autopilot resume\n"
+        return redact(harmless(told)).rstrip("\n")
+
+    def data(self, run: str | None) -> dict[str, Any]:
+        """The same as the page, for programs."""
+        with _all_needed():
+            return data(_told(find_root(Path(self.folder)), run), Redactor.of(os.environ))
+
+    def page(self, run: str | None, file: str | None) -> str:
+        """Write the page to the file, or to its place below `.autopilot`; where it is."""
+        root = find_root(Path(self.folder))
+        with _all_needed():
+            told = _told(root, run)
+            git = reader(root / ".autopilot" / "repo.git", processes_of(root), os.environ)
+            told = replace(told, diffs=differences(git, diffs.wanted(told)))
+            drawn = page(told, Redactor.of(os.environ)).encode("utf-8", "replace")
+        path = Path(self.folder, file) if file else root / ".autopilot" / NAME
+        make_folder(path.parent)
+        write_atomic(path, drawn)
+        return str(path)
 
 
-def as_data(folder: str, run: str | None) -> dict[str, Any]:
-    """The same as the page, for programs."""
-    return data(_told(find_root(Path(folder)), run), Redactor.of(os.environ))
-
-
-def as_page(folder: str, run: str | None, file: str | None) -> str:
-    """Write the page to the file, or to its place below `.autopilot`; where it is."""
-    root = find_root(Path(folder))
-    with _all_needed():
-        told = _told(root, run)
-        git = reader(root / ".autopilot" / "repo.git", processes_of(root), os.environ)
-        told = replace(told, diffs=differences(git, diffs.wanted(told)))
-        drawn = page(told, Redactor.of(os.environ)).encode("utf-8", "replace")
-    path = Path(folder, file) if file else root / ".autopilot" / NAME
-    make_folder(path.parent)
-    write_atomic(path, drawn)
-    return str(path)
+def _entries(streams: Streams) -> dict[str, tuple[Entry, ...]]:
+    run = streams.run().start.run
+    return {stream_of(run, p.phase.id, p.brief.number): p.entries for p in streams.all_passes()}
 
 
 @contextmanager

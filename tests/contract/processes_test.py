@@ -301,3 +301,24 @@ def test_several_programs_at_once_do_not_disturb_each_other(processes: Processes
     for thread in threads:
         thread.join()
     assert codes == {number: number for number in range(1, 9)}
+
+
+def test_while_halted_every_thread_is_interrupted_and_nothing_starts(tmp_path: Path) -> None:
+    processes, met = ChildProcesses(), tmp_path / "met"
+    ends: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            processes.run(shell(f"touch {met}; sleep 60", tmp_path, mark="halted"))
+        except Interrupted as end:
+            ends.append(end)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert comes_true(met.exists)
+    with processes.halted():
+        thread.join(10)
+        with pytest.raises(Interrupted):
+            processes.run(shell("exit 0", tmp_path))
+
+    assert (len(ends), thread.is_alive(), processes.run(shell("exit 0", tmp_path)).exit_code) == (1, False, 0)

@@ -10,7 +10,6 @@ from autopilot.domain.events import (
     AgentStarted,
     Event,
     PhaseFinished,
-    PhaseOutcome,
     PhaseStarted,
     RunFinished,
     StepFinished,
@@ -18,6 +17,7 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.verdict import Advance, Retry

@@ -63,10 +63,10 @@ def _perform(verb: str, words: list[str]) -> int:
 
         desk = app.desk(verbs.here())
         return init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
-    if verb == "receipt":
-        from autopilot.cli import receipt
+    if verb in {"receipt", "verdict"}:
+        from autopilot.cli import receipt, verdict
 
-        return receipt.perform(options, app)
+        return verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
     if look.only_looks(options):
         return look.perform(options, app)
     return verbs.perform(options, app)

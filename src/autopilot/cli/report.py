@@ -11,13 +11,19 @@ DEFAULT = ""
 
 
 class Reporter(Protocol):
+    """Tells of the runs of a repository."""
+
+    def text(self, run: str | None) -> str: ...
+
+    def data(self, run: str | None) -> dict[str, Any]: ...
+
+    def page(self, run: str | None, file: str | None) -> str: ...
+
+
+class Teller(Protocol):
     """The part of the program this verb needs."""
 
-    def report_text(self, folder: str, run: str | None) -> str: ...
-
-    def report_data(self, folder: str, run: str | None) -> dict[str, Any]: ...
-
-    def report_page(self, folder: str, run: str | None, file: str | None) -> str: ...
+    def reports(self, folder: str) -> Reporter: ...
 
 
 def describe(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -30,15 +36,15 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     shape.add_argument("--json", action="store_true")
 
 
-def perform(options: argparse.Namespace, folder: str, app: Reporter) -> int:
+def perform(options: argparse.Namespace, folder: str, app: Teller) -> int:
     """The exit code: that of a run is no part of it."""
-    run, file = options.run, options.html
+    told, run, file = app.reports(folder), options.run, options.html
     if file and run is None and file.startswith("run-") and "." not in file:
         run, file = file, DEFAULT  # `--html RUN`: a page is named for its kind, a run is not
     if file is not None:
-        console.say(f"Written: {app.report_page(folder, run, file or None)}")
+        console.say(f"Written: {told.page(run, file or None)}")
     elif options.json:
-        console.say(msgspec.json.encode(app.report_data(folder, run)).decode())
+        console.say(msgspec.json.encode(told.data(run)).decode())
     else:
-        console.say(app.report_text(folder, run))
+        console.say(told.text(run))
     return 0

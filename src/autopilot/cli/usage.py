@@ -14,6 +14,10 @@ VERBS = (
     "init",
     "receipt",
     "report",
+    "verdict",
+    "trends",
+    "map",
+    "discuss",
 )
 
 HELP = """\
@@ -32,15 +36,19 @@ verbs:
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
   status                show how the run stands
+  verdict               N pass, fail or issues: decide on a phase that waits
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
   doctor                check all that a run depends on, and say how to mend it
   progress              the phases of the roadmap, and what to do next
+  trends                how the runs so far compare with each other
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
   report                tell a run at its end; --html as a page to look at
+  map [PHASES]          ask what phases do not say, and keep the answers
+  discuss [PHASES]      talk about what is open in phases; runs nothing
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -67,6 +75,7 @@ options of run:
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes
+  --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
@@ -75,9 +84,11 @@ options of run:
 options of other verbs:
   resume --now          do not wait until a circuit breaker has cooled down
   stop --now            do not wait for it to tidy up; nothing is lost by it
+  verdict N issues "TEXT"  what is wrong (again for more): the next try mends
+                        it; fail takes texts too; --json for programs
   status --json         print .autopilot/state.json itself
   demo --keep FOLDER    make the sample project there and leave it
-  explain --json        the same as JSON; also for doctor and progress
+  explain --json        the same as JSON; also for doctor, progress, trends
   doctor --write-config write the detected commands to .planning/config.json
   phases list --json    the phases as JSON; also for its other verbs
   phases add "TEXT"     --depends N,M, --goal TEXT, --criterion TEXT (again for
@@ -91,6 +102,8 @@ options of other verbs:
   report [RUN]          of the newest run, or of the one whose name begins so
   report --html [FILE]  as one page, in .autopilot/report.html unless named;
                         --json for programs
+  map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
+                        --max-tokens, --json as for run
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

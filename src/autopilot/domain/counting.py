@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from autopilot.domain.events import PhaseFinished, PhaseOutcome, PhaseStarted
+from autopilot.domain.events import PhaseFinished, PhaseStarted
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
 

@@ -8,8 +8,9 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, Reply
-from autopilot.domain.events import Entry, Event, PhaseOutcome
+from autopilot.domain.events import Entry, Event
 from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Criterion, PhaseType, Plan
 from autopilot.domain.questions import Asking
 from autopilot.domain.record import PhaseRecord, RunRecord

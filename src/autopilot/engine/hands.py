@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.person import EMPTY_INBOX, Inbox
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.secrets import redact
@@ -21,6 +23,15 @@ class NoReceipts:
 
 
 NO_RECEIPTS = NoReceipts()
+
+
+class LandingHands(Protocol):
+    """What it takes to land a phase."""
+
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def receipts(self) -> Receipts: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +57,7 @@ class Hands:
     birth: Callable[[int], str]
     looks: Looking = field(default_factory=NotLooking)
     receipts: Receipts = NO_RECEIPTS
+    inbox: Inbox = EMPTY_INBOX
     redact: Callable[[str], str] = redact
     elsewhere: "Callable[[int], Hands] | None" = None
     halted: Callable[[], AbstractContextManager[None]] = nullcontext

@@ -6,8 +6,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from autopilot.domain.counting import best, counted, kept
-from autopilot.domain.events import Brief, Entry, PhaseFinished, PhaseOutcome
+from autopilot.domain.events import Entry, PhaseFinished
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import Brief, PhaseOutcome
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.redo import (
     GAP_ITERATIONS,
@@ -98,10 +99,12 @@ def stood(run: RunRecord, phase: str, mode: Mode) -> float | None:
 def pass_end(brief: Brief, outcome: PhaseOutcome, run: RunRecord, passes: Sequence[PhaseRecord]) -> PassEnd:
     """What the gate has to know of a pass that has just ended."""
     settings, phase = run.start.settings, brief.phase.id
-    score, loop = stood(run, phase, brief.mode), loop_of(brief.mode, settings.modes)
+    score = stood(run, phase, brief.mode)
+    loop = "standard" if brief.parent else loop_of(brief.mode, settings.modes)
     gaps = len(open_gaps(_with(outcome, brief, run), phase, passes)) if settings.modes.gaps is not None else 0
     left = {
-        "standard": 0 if settings.lenient else settings.limits.remediation_cycles - brief.cycle,
+        # A part of a phase is not mended by itself: that is for the whole to ask for.
+        "standard": 0 if settings.lenient or brief.parent else settings.limits.remediation_cycles - brief.cycle,
         "quality": QUALITY_CYCLES - brief.turn,
         "gaps": min(GAP_ITERATIONS - brief.turn, gaps),
     }

@@ -68,6 +68,7 @@ class Config(Value, frozen=True, kw_only=True):
     integration_check: bool = True
     self_audit: bool = True
     version_bump: bool | None = None
+    keep_awake: bool = True
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
@@ -110,6 +111,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         integration_check=_flag(workflow.get("integration_check"), default=True),
         self_audit=_flag(workflow.get("self_audit"), default=True),
         version_bump=bump if isinstance(bump := workflow.get("version_bump"), bool) else None,
+        keep_awake=_flag(workflow.get("keep_awake"), default=True),
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),

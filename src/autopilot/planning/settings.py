@@ -35,6 +35,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         self_audit=config.self_audit,
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
         modes=request.modes,
+        keep_awake=request.keep_awake and config.keep_awake,
     )
 
 

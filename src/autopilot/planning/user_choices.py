@@ -31,6 +31,7 @@ class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
+    keep_awake: bool = True
     agent: AgentChoices = AgentChoices()
 
 
@@ -80,4 +81,5 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         trust_repository_config=choices.agent.trust_repository_config,
         agent_folders=choices.agent.folders,
         agent_env=choices.agent.env,
+        keep_awake=settings.keep_awake and choices.keep_awake,
     )

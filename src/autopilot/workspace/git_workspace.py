@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ class GitWorkspace:
     Fulfils the protocol `Workspace` with git.
 
     `env` is the user's environment: it decides what their own repository is read with, and nothing else. Sequential
-    work uses slot 0; each phase run at the same time gets a workspace of its own slot from `in_slot`.
+    work uses slot 0; each phase run at the same time gets a workspace of its own slot from `in_slot`. What goes into
+    the user's folder is written by one thread at a time.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class GitWorkspace:
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
         self._source: Source = Nothing()
+        self._turn = threading.RLock()
 
     def supply(self, source: Source) -> None:
         """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
@@ -173,7 +176,8 @@ class GitWorkspace:
         if not self._store.git.out("ls-tree", "-z", commit, "--", ".planning"):
             return commit
         # A file the user changed stays out: it would keep the whole commit from landing.
-        kept = self._homeward().acceptable(checked(files))
+        with self._turn:
+            kept = self._homeward().acceptable(checked(files))
         return self._store.add_files(commit, kept, message) if kept else commit
 
     def commit_files(self, commit: str, files: Mapping[str, str], message: str) -> Change:
@@ -181,7 +185,7 @@ class GitWorkspace:
             return self._store.change(commit, self._store.add_files(commit, files, message))
 
     def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
-        with storage_errors("writing to .planning"):
+        with self._turn, storage_errors("writing to .planning"):
             return self._homeward().write(files)
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
@@ -246,14 +250,15 @@ class GitWorkspace:
         return self._store.revert(commit, base, message)
 
     def branch(self, name: str, commit: str) -> str:
-        return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
+        with self._turn:
+            return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
 
     def merge(self, onto: str, commit: str, message: str) -> Merging:
         with storage_errors("merging"):
             return merge(self._store, onto, commit, message)
 
     def land(self, commit: str) -> Landing:
-        with storage_errors("landing"):
+        with self._turn, storage_errors("landing"):
             return self._lander(PATIENCE_S).land(self.start(), commit)
 
     def dirty(self) -> tuple[str, ...]:

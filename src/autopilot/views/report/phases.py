@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import PhaseOutcome
 from autopilot.domain.moments import elapsed
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified

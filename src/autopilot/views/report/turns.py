@@ -14,6 +14,7 @@ from autopilot.domain.events import (
     RunFinished,
     RunResumed,
     RunStopped,
+    VerdictGiven,
 )
 from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
@@ -64,6 +65,9 @@ def _rulings(told: Told) -> Iterator[Ruling]:
                 yield _ended(at, ended)
             case PhaseSkipped(phase=phase, reason=reason):
                 yield Ruling(at=at, phase=phase, who="run", what="skipped", because=reason.replace("_", " "))
+            case VerdictGiven(phase=phase, verdict=word, issues=issues):
+                said = "; ".join(issues)
+                yield Ruling(at=at, phase=phase, who="person", what=word.replace("_", " "), because=said)
             case MergeRefused(phase=phase, because=because):
                 yield Ruling(at=at, phase=phase, who="merge", what="to be run on top of other work", because=because)
             case Noted(event=event, phase=str(phase), details=details) if event not in QUIET:
