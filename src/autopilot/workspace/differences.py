@@ -21,9 +21,9 @@ def reader(repository: Path, processes: Processes, env: Mapping[str, str]) -> Gi
     return Git(processes=processes, cwd=repository.parent, env=settings, flags=OURS)
 
 
-def differences(git: Git, pairs: Iterable[Pair]) -> dict[Pair, str]:
+def differences(git: Git, pairs: Iterable[Pair], most: int = MOST_BYTES) -> dict[Pair, str]:
     """
-    The diff of each base and commit that the repository has; what is past the bounds is left out.
+    The diff of each base and commit that the repository has; what is past `most` bytes in all is left out.
 
     Never raises for a repository that cannot be read: then there is nothing to show.
     """
@@ -31,10 +31,10 @@ def differences(git: Git, pairs: Iterable[Pair]) -> dict[Pair, str]:
         known = _known(git, tuple(dict.fromkeys(pairs)))
         asked = "".join(f"{commit} {base}\n" for base, commit in known).encode()
         words = ("diff-tree", "--stdin", "-r", "-p", "--root", *READ_ONLY_DIFF)
-        out = git.run(*words, stdin=asked, ok=(0, 128), max_output=MOST_BYTES).stdout if known else b""
+        out = git.run(*words, stdin=asked, ok=(0, 128), max_output=most).stdout if known else b""
     except AutopilotError:
         return {}
-    return dict(_split(out.decode("utf-8", "replace"), known, whole=len(out) < MOST_BYTES))
+    return dict(_split(out.decode("utf-8", "replace"), known, whole=len(out) < most))
 
 
 def _known(git: Git, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:

@@ -11,10 +11,10 @@ from autopilot.views.report.markup import NAME, Attribute, Pen, el, joined, made
 from autopilot.views.report.phases import of_run
 from autopilot.views.report.timeline import Bar, Lane, Timeline, scaled, squeezed
 
-WIDE, HIGH, GAP_X, GAP_Y = 150, 46, 44, 14
-LANE, LABEL, CHART, THIN = 20, 130, 870, 1.5
+WIDE, HIGH, GAP_X, GAP_Y = 172, 46, 40, 14
+LANE, LABEL, CHART, THIN = 20, 160, 850, 1.5
 MOST_BARS = 30
-_LETTERS = 18
+_LETTERS = 22
 _TICKS = 6
 
 

@@ -62,7 +62,7 @@ def _plain(value: Any, shown: Callable[[str], str]) -> Any:
     match value:
         case str():
             return shown(value)
-        case list():
+        case list() | tuple():
             return [_plain(item, shown) for item in value]
         case dict():
             return {shown(str(key)): _plain(item, shown) for key, item in value.items()}

@@ -130,18 +130,18 @@ class Details:
         return folded(words(f"What reviewers said ({len(said):,})"), shown, left_out(rest, "remarks of reviewers"))
 
     def _facts(self, runs: Iterator[Fact], purse: Purse) -> Markup:
-        """Where not all fit: those that failed first, then what the phase was verified by."""
+        """Where not all fit: first what does not hold though it should, then what the phase was verified by."""
         every = tuple(runs)
         if not every:
             return el("p", words("No command was run."))
         output = min(max(purse.left // 8, LEAST_OUTPUT), BLOCK)
         costs = [_AROUND_FACT + 2 * len(fact.run.command[:LINE]) + min(len(fact.run.output), output) for fact in every]
-        ranks = [0 if not fact.run.passed else 1 if fact.step == "verify" else 2 for fact in every]
+        ranks = [0 if fact.telling else 1 if fact.step == "verify" else 2 for fact in every]
         picked = chosen(costs, ranks, purse.left)
         drawn = [self._fact(every[place], output) for place in sorted(picked)]
         kept = [markup for markup in drawn if purse.pays(markup)]
         good = sum(fact.run.passed for fact in every)
-        title = words(f"Facts: {len(every):,} commands, {good:,} as expected")
+        title = words(f"Facts: {len(every):,} commands, {good:,} of them hold")
         return folded(title, *kept, left_out(len(every) - len(kept), "commands"))
 
     def _fact(self, fact: Fact, most: int) -> Markup:
@@ -150,7 +150,7 @@ class Details:
         where = " ".join(part for part in (fact.step, fact.task, fact.when) if part)
         head = joined(
             (
-                el("b", words("as expected" if run.passed else "not as expected")),
+                el("b", words("holds" if run.passed else "does not hold yet" if fact.early else "does not hold")),
                 self.pen.line(f"{code}, {run.seconds:.1f} s, pass {fact.number + 1} {where}", NAME),
                 el("code", self.pen.line(run.command, _COMMAND)),
             ),
@@ -163,7 +163,7 @@ class Details:
             body.append(el("pre", self.pen.block(run.command, LINE)))
         printed = self.pen.block(run.output, most)
         body.append(el("pre", printed, tabindex=0) if printed else el("p", words("It printed nothing.")))
-        return folded(head, *body, class_="fact good" if run.passed else "fact bad")
+        return folded(head, *body, class_=f"fact {'good' if run.passed else 'bad' if fact.telling else 'early'}")
 
     def _diffs(self, records: tuple[PhaseRecord, ...], purse: Purse) -> Markup:
         made = [one for record in records for one in changes_of(record)]

@@ -34,6 +34,16 @@ class Fact(Value, frozen=True, kw_only=True):
     run: CommandRun
     task: str = ""
 
+    @property
+    def early(self) -> bool:
+        """Made before the work, when what is asked for is not there yet."""
+        return self.when.endswith("before")
+
+    @property
+    def telling(self) -> bool:
+        """It does not hold though it should."""
+        return not self.run.passed and not self.early
+
 
 class Noticed(Value, frozen=True, kw_only=True):
     """A finding, where it was made and how often the same was found in that phase."""

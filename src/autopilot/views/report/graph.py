@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from autopilot.domain.value import Value
 from autopilot.views.report.phases import PhaseSeen
 
-COLUMNS = 6
+COLUMNS = 5
 
 
 class Node(Value, frozen=True, kw_only=True):

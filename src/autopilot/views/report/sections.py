@@ -16,7 +16,7 @@ from autopilot.views.report.evidence import Noticed, noticed
 from autopilot.views.report.graph import graph_of
 from autopilot.views.report.markup import LINE, NAME, Pen, el, folded, joined, scrolled, table, words
 from autopilot.views.report.phases import STATUSES, PhaseSeen, of_run
-from autopilot.views.report.spend import Share, Spending, dollars_told, tokens_told
+from autopilot.views.report.spend import Share, Spending, agent_name, dollars_told, tokens_told
 from autopilot.views.report.timeline import Timeline
 from autopilot.views.report.told import ReceiptSeen, Told
 from autopilot.views.report.turns import Braked, Ruling, brakes, rulings, used
@@ -50,7 +50,7 @@ class Sections:
             ("Started", entries[0].at),
             ("Last entry", entries[-1].at),
             ("Specification", f"{self.told.run.spec.path}, sha256 {self.told.run.spec.sha256[:16]}"),
-            ("Agent", start.settings.agent.partition(" ")[0]),
+            ("Agent", agent_name(start.settings.agent)),
             ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash[:16]}"),
         ]
         facts = (joined((el("dt", words(name)), el("dd", self.pen.line(text)))) for name, text in pairs if text)

@@ -31,8 +31,9 @@ class Spending(Value, frozen=True, kw_only=True):
 
 def spending_of(told: Told) -> Spending:
     phases, roles, models = _Groups(), _Groups(), _Groups()
-    model = told.run.start.settings.model or UNKNOWN
-    agents = {reviews: f"{_agent(told, reviews=reviews)}, model {model}" for reviews in (True, False)}
+    settings = told.run.start.settings
+    names = {True: settings.reviewer or settings.agent, False: settings.agent}
+    agents = {reviews: f"{agent_name(name)}, model {settings.model or UNKNOWN}" for reviews, name in names.items()}
     for record in told.records:
         made = [entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered)]
         if made:
@@ -48,11 +49,9 @@ def spending_of(told: Told) -> Spending:
     )
 
 
-def _agent(told: Told, *, reviews: bool) -> str:
-    """The program without its arguments, which may be long and are nobody's model."""
-    settings = told.run.start.settings
-    name = settings.reviewer if reviews and settings.reviewer else settings.agent
-    kind, _, rest = name.partition(":")
+def agent_name(agent: str) -> str:
+    """The program without its folder and arguments, which may be long and are nobody's model."""
+    kind, _, rest = agent.partition(":")
     return f"{kind}:{(rest.split() or [''])[0].rpartition('/')[2]}" if rest else kind
 
 
