@@ -106,8 +106,10 @@ def spoilt(value: Any, say: Callable[[str], str]) -> Any:
         case str():
             return value if value.startswith(DAY) else say(value)
         case dict():
-            return {key: item if key in KEPT else spoilt(item, say) for key, item in value.items()}
-        case list():
+            return {
+                key: item if key in KEPT and isinstance(item, str) else spoilt(item, say) for key, item in value.items()
+            }
+        case list() | tuple():
             return [spoilt(item, say) for item in value]
     return value
 

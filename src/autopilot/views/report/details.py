@@ -16,7 +16,7 @@ from autopilot.views.report.evidence import Fact, facts_of
 from autopilot.views.report.markup import BLOCK, LINE, NAME, NOTHING, Pen, el, folded, framed, joined, row, words
 from autopilot.views.report.phases import PhaseSeen
 from autopilot.views.report.scores import Row, scorecard
-from autopilot.views.report.timeline import Bar
+from autopilot.views.report.timeline import INTERRUPTED, Bar
 from autopilot.views.report.told import Told
 
 LEAST_OUTPUT = 400
@@ -110,7 +110,7 @@ class Details:
         return folded(words(f"Steps ({len(bars):,})"), shown, left_out(rest, "steps"))
 
     def _step(self, bar: Bar, claims: Iterator[tuple[str, str]]) -> Markup:
-        task, claim = next(claims) if bar.how != "interrupted" else (bar.task, "")
+        task, claim = ("", "") if bar.how == INTERRUPTED else next(claims, ("", ""))
         cells = (
             words(f"{bar.number + 1}"),
             self.pen.line(bar.task or task, 40),
@@ -157,13 +157,13 @@ class Details:
             " ",
         )
         tests = f"{run.tests}" if run.tests else ""
-        about = (run.what, f"tree {run.tree[:12]}", f"sandbox {run.sandbox}", tests)
-        body = [el("p", self.pen.line("; ".join(part for part in about if part)))]
+        about = "; ".join(part for part in (run.what, f"sandbox {run.sandbox}", tests) if part)
+        body = [el("p", self.pen.line(about), words("; tree "), self.pen.short(run.tree))]
         if len(run.command) > _COMMAND:
             body.append(el("pre", self.pen.block(run.command, LINE)))
         printed = self.pen.block(run.output, most)
         body.append(el("pre", printed, tabindex=0) if printed else el("p", words("It printed nothing.")))
-        return folded(head, *body, class_=f"fact {'good' if run.passed else 'bad' if fact.telling else 'early'}")
+        return folded(head, *body, class_=f"fact {'good' if run.passed else 'bad' if fact.telling else 'open'}")
 
     def _diffs(self, records: tuple[PhaseRecord, ...], purse: Purse) -> Markup:
         made = [one for record in records for one in changes_of(record)]
@@ -175,8 +175,8 @@ class Details:
 
     def _diff(self, one: Made, most: int) -> Markup:
         change, text = one.change, self.told.diffs.get(one.key)
-        counts = f"{len(change.files)} files, +{change.added} -{change.removed}, {change.commit[:12]}"
-        head = joined((self.pen.line(f"{one.step} {one.task}", NAME), words(counts)), " ")
+        counts = words(f"{len(change.files)} files, +{change.added} -{change.removed},")
+        head = joined((self.pen.line(f"{one.step} {one.task}", NAME), counts, self.pen.short(change.commit)), " ")
         names = ", ".join(f"{file.status} {file.path}" for file in change.files[:40])
         more = f" and {len(change.files) - 40} more" if len(change.files) > 40 else ""  # noqa: PLR2004 - as above
         shown = (

@@ -22,6 +22,7 @@ from autopilot.domain.value import Value
 from autopilot.views.report.told import Told
 
 Groups = Iterator[tuple[str, tuple[CommandRun, ...]]]
+PROBE = "probe"
 _ORDER = ("blocker", "warning", "info")
 
 
@@ -41,8 +42,8 @@ class Fact(Value, frozen=True, kw_only=True):
 
     @property
     def telling(self) -> bool:
-        """It does not hold though it should."""
-        return not self.run.passed and not self.early
+        """It does not hold though it should. A probe, as a check on sources put back, may be meant to fail."""
+        return not self.run.passed and not self.early and self.when != PROBE
 
 
 class Noticed(Value, frozen=True, kw_only=True):
@@ -85,7 +86,7 @@ def _runs(result: StepResult) -> Groups:
         case Executed(work=work) | Fixed(work=work) | Debugged(work=work) | Mended(work=work):
             yield from _work_runs(work)
         case Verified(checks=checks, gates=gates, extra=extra):
-            yield from (("criterion", checks), ("gate", gates), ("behind a finding", extra))
+            yield from (("criterion", checks), ("gate", gates), (PROBE, extra))
         case Integrated(checks=checks, gates=gates):
             yield from (("criterion", checks), ("gate", gates))
         case Bumped(gates_before=before, gates_after=after):
@@ -97,7 +98,7 @@ def _work_runs(work: Work) -> Groups:
     yield "gate before", work.gates_before
     yield "after", work.after
     yield "gate after", work.gates_after
-    yield "behind a finding", work.extra
+    yield PROBE, work.extra
 
 
 def _task(result: StepResult) -> str:

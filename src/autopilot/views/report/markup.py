@@ -15,7 +15,7 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.secrets import HOLD
 from autopilot.views.text import clean
 
-NAME, LINE, BLOCK = 120, 400, 8_000
+SHORT, NAME, LINE, BLOCK = 12, 120, 400, 8_000
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?)")
 _VOID = frozenset({"meta", "input", "br", "rect", "line", "path"})
 
@@ -42,6 +42,10 @@ class Pen:
     def _line(self, text: str, most: int) -> Markup:
         shown = self.redact(clean(text, most + HOLD))
         return escape(shown if len(shown) <= most else f"{shown[: most - 3].rstrip()}...")
+
+    def short(self, name: str) -> Markup:
+        """The beginning of a commit's or a tree's name, which is enough to find it."""
+        return escape(self.redact(clean(name, HOLD))[:SHORT])
 
     def block(self, text: str, most: int = BLOCK) -> Markup:
         """Lines as they are; of a longer text its beginning and its end."""

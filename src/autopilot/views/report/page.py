@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from autopilot.views.report.bounds import PAGE, Purse
+from autopilot.views.report.bounds import PAGE, Purse, left_out
 from autopilot.views.report.details import Details
 from autopilot.views.report.evidence import merge_facts
 from autopilot.views.report.markup import Pen, el, joined, made, size, words
@@ -17,6 +17,7 @@ from autopilot.views.report.spend import spending_of
 from autopilot.views.report.timeline import timeline
 from autopilot.views.report.told import Told
 
+MOST_PHASES = 1_000
 HEADING = 1_200
 """Bytes that the heading of a phase may take at most."""
 TITLES = {
@@ -37,13 +38,14 @@ TITLES = {
 
 def page(told: Told, redact: Callable[[str], str], most: int = PAGE) -> str:
     """At most `most` bytes of HTML, the same for the same journal. Nothing that is told of can act in it."""
-    pen, phases = Pen(redact), phases_seen(told)
+    pen, every = Pen(redact), phases_seen(told)
+    phases = every if len(every) <= MOST_PHASES else tuple(sorted(every, key=_untouched))[:MOST_PHASES]
     anchors = {seen.id: f"phase-{n}" for n, seen in enumerate(phases, start=1)}
     times = timeline(told)
     draw = Sections(told, pen, phases, anchors, times, spending_of(told))
     parts = {
         "summary": draw.summary(),
-        "list": draw.phase_list(),
+        "list": joined((draw.phase_list(), left_out(len(every) - len(phases), "phases"))),
         "roadmap": draw.roadmap(),
         "timeline": draw.timeline(),
         "findings": draw.findings(),
@@ -60,6 +62,10 @@ def page(told: Told, redact: Callable[[str], str], most: int = PAGE) -> str:
     parts["details"] = _details(details, phases, anchors, Purse(room))
     body = joined(_section(name, parts[name]) for name in TITLES)
     return f"{_frame(pen.line(f'Autopilot {told.run.start.run}'), told.now, body)}\n"
+
+
+def _untouched(seen: PhaseSeen) -> bool:
+    return not seen.passes
 
 
 def _details(draw: Details, phases: tuple[PhaseSeen, ...], anchors: dict[str, str], purse: Purse) -> Markup:

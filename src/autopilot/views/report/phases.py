@@ -105,7 +105,7 @@ def _landed(told: Told, phase: str) -> str:
     landing = told.run.landed(phase)
     if landing is None:
         return ""
-    return f"landed as {landing.commit[:12]}" if landing.landed else f"not landed: {landing.note}"
+    return f"landed as {landing.commit}" if landing.landed else f"not landed: {landing.note}"
 
 
 def evidence_of(record: PhaseRecord) -> Iterator[str]:

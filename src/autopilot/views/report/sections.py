@@ -1,5 +1,6 @@
 """The sections of the page that are about the whole run."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -49,9 +50,9 @@ class Sections:
             ("Reason", getattr(end, "reason", "") or "it is not over"),
             ("Started", entries[0].at),
             ("Last entry", entries[-1].at),
-            ("Specification", f"{self.told.run.spec.path}, sha256 {self.told.run.spec.sha256[:16]}"),
+            ("Specification", f"{self.told.run.spec.path}, sha256 {self.told.run.spec.sha256}"),
             ("Agent", agent_name(start.settings.agent)),
-            ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash[:16]}"),
+            ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash}"),
         ]
         facts = (joined((el("dt", words(name)), el("dd", self.pen.line(text)))) for name, text in pairs if text)
         headline = f"{good} of {len(targets)} phases passed"
@@ -120,7 +121,7 @@ class Sections:
         needs = ", ".join(seen.depends_on)
         return el(
             "tr",
-            el("td", self.pen.line(seen.id, 20), data_value=_number(seen.id)),
+            el("td", self.pen.line(seen.id, 20), data_value=sort_key(seen.id)),
             el("th", el("a", self.pen.line(seen.name, NAME), href=f"#{self.anchors[seen.id]}"), scope="row"),
             el("td", badge(seen)),
             el("td", words(score), data_value=-1 if seen.score is None else seen.score),
@@ -265,7 +266,7 @@ class Sections:
             self.pen.line(seen.phase, 20),
             self.pen.line(seen.trouble or f"{seen.result}{other}", NAME),
             words(f"{seen.passed}/{seen.total}"),
-            self.pen.line(seen.commit[:12], 12),
+            self.pen.short(seen.commit),
             words("yes" if seen.signed else "no"),
             el("code", self.pen.line(seen.path, 160)),
         )
@@ -285,7 +286,7 @@ class Sections:
         return joined((table(title, head, rows), left_out(len(every) - len(rows), "rows")))
 
 
-def _number(phase: str) -> str:
+def sort_key(phase: str) -> str:
     """What a phase is sorted by: 2.10 behind 2.9."""
-    first, _, second = phase.partition(".")
-    return f"{int(first)}.{int(second or 0):06}" if first.isdecimal() and (second or "0").isdecimal() else "0"
+    found = re.fullmatch(r"(\d{1,9})(?:\.(\d{1,6}))?", phase)
+    return f"{int(found[1])}.{int(found[2] or 0):06}" if found else "0"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autopilot.domain.events import AgentAnswered, Noted, PhaseMerged, VerdictGiven
 from autopilot.domain.evidence import Usage
-from autopilot.domain.results import Lowered, Rated
+from autopilot.domain.results import Executed, Lowered, Rated
 from autopilot.domain.secrets import redact
 from autopilot.views.report.data import data
 from autopilot.views.report.diffs import changes_of, wanted
@@ -22,7 +22,7 @@ from autopilot.views.report.spend import agent_name, dollars_told, spending_of, 
 from autopilot.views.report.timeline import Pause, Timeline, scaled, timeline
 from autopilot.views.report.told import Told
 from autopilot.views.report.turns import brakes, rulings, used
-from support.records import Story, brief, phase, started
+from support.records import Story, brief, phase, started, work
 from support.reports import SECRET, clock, fact, finished, long_story, run_record, told_run, waiting_run
 
 
@@ -63,6 +63,13 @@ def test_what_fails_before_the_work_speaks_against_nobody() -> None:
     told = [fact.telling for fact in facts_of(told_run().passes["2"][0])]
 
     assert told == [False, True]
+
+
+def test_a_probe_that_fails_speaks_against_nobody_either() -> None:
+    made = Executed(work=msgspec.structs.replace(work(), before=(), extra=(fact(passed=False),)))
+    told = [(one.when, one.telling) for one in facts_of(Story().step("execute", made).record)]
+
+    assert told == [("after", False), ("probe", False)]
 
 
 def test_what_was_run_on_a_merged_tree_belongs_to_its_phase() -> None:

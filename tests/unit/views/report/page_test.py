@@ -5,17 +5,20 @@ import hashlib
 import re
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autopilot.domain.secrets import Redactor, redact
-from autopilot.views.report.bounds import Purse, affordable, chosen
+from autopilot.views.report.bounds import PAGE, Purse, affordable, chosen
 from autopilot.views.report.diffs import diff_markup
 from autopilot.views.report.markup import Pen, el, words
 from autopilot.views.report.page import TITLES, _asset, page
-from autopilot.views.report.told import ReceiptSeen
-from support.reports import HOSTILE, SECRET, Seen, long_story, retold, told_run, waiting_run
+from autopilot.views.report.sections import sort_key
+from autopilot.views.report.told import ReceiptSeen, Told
+from support.records import phase, started
+from support.reports import HOSTILE, SECRET, Seen, clock, long_story, retold, run_record, told_run, waiting_run
 
 PEN = Pen(redact)
 RUNS = tuple(
@@ -105,6 +108,7 @@ def test_words_that_would_act_stay_words(told: Callable[..., object]) -> None:
         "details",
         "summary",
     }
+    assert any("<script>window.hit" in text for text in hostile.text)
     assert len(hostile.all("script")) == len(hostile.all("style")) == 1
     assert not any(letter in text for text in hostile.text for letter in "\u202e\x1b\x00")
 
@@ -156,6 +160,21 @@ def test_the_page_stays_below_its_bound_and_says_what_it_left_out(most: int) -> 
     assert Seen(shown).unmatched == []
 
 
+def test_a_roadmap_of_thousands_of_phases_with_endless_names_stays_below_it() -> None:
+    endless = "\N{GRINNING FACE}\u4e2d" * 100 + HOSTILE
+    known = (msgspec.structs.replace(phase(str(n)), name=endless, goal=endless) for n in range(3_000))
+    shown = page(Told(run=run_record((clock(0), started(*known))), passes={}, now=clock(1)), redact)
+
+    assert len(shown.encode()) <= PAGE
+    assert "2,000 phases are left out" in shown
+
+
+def test_a_run_that_has_just_begun_has_a_page() -> None:
+    shown = Seen(page(Told(run=run_record((clock(0), started())), passes={}, now=clock(1)), redact))
+
+    assert (shown.unmatched, len(shown.all("section"))) == ([], len(TITLES))
+
+
 def test_of_facts_that_do_not_fit_those_that_count_most_are_shown() -> None:
     assert chosen([10, 10, 10, 50], [2, 0, 1, 0], 25) == {1, 2}
 
@@ -175,6 +194,15 @@ def test_shares_never_come_to_more_than_there_is(room: int, parts: list[int]) ->
     for share in shares:
         purse.back(share)
     assert purse.left == room
+
+
+@pytest.mark.parametrize(
+    ("phase", "key"),
+    [("2", "2.000000"), ("2.9", "2.000009"), ("2.10", "2.000010"), ("9" * 5000, "0"), ("x", "0"), ("\u00b2", "0")],
+    ids=["whole", "decimal", "after it", "endless", "no number", "raised"],
+)
+def test_phases_are_sorted_by_their_number(phase: str, key: str) -> None:
+    assert sort_key(phase) == key
 
 
 def contrast(one: str, other: str) -> float:
