@@ -10,13 +10,15 @@ import msgspec
 from platformdirs import user_config_path
 
 from autopilot import attesting, redoing, verdicts
+from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
-from autopilot.consulting.before_run import answering, before_run, contexts, low_confidence, only
+from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
 from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
+from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.modes import asks
 from autopilot.domain.person import NOBODY, Person
@@ -26,11 +28,12 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
-from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
+from autopilot.driving import Driver, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
+from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
@@ -43,6 +46,7 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import consulted, prices, selection
 from autopilot.planning import forecast as forecasts
+from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
@@ -88,26 +92,32 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     heard = before_run(around, chosen)
     if heard.end is not None:
         return heard.end
-    known = contexts(around, chosen)
-    begun = redoing.with_past(opening(request, project, chosen, done), picked, around.root, project, ledger)
-    threshold = CalibrationFile(around.home).read().threshold
-    first = msgspec.structs.replace(
-        begun,
-        settings=msgspec.structs.replace(applied(begun.settings, around.choices), deferral_threshold=threshold),
-        passed_over=done_before(ledger, selection.passed_over(request, project.roadmap, done)),
-        run=new_name(ledger.runs),
-        root=str(around.root),
-        proposals=ledger.proposals,
-        consulted=heard.consulted,
-        contexts=known,
-    )
-    low = low_confidence(around, chosen, known)
+    first = opened(around, picked, heard)
+    low = low_confidence(around, chosen, first.contexts)
     for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
         warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(around.root, crew.processes)
     with RunLock(around.home, first.run):
         return Driver(home=around.home, crew=crew, listener=listener, warn=warn, person=person).begin(first)
+
+
+def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
+    """The run's first event, but for the commit it starts from."""
+    request, project, ledger, chosen = around.request, around.project, around.ledger, picked.phases
+    begun = redoing.with_past(opening(request, project, chosen, around.done), picked, around.root, project, ledger)
+    settings = applied(staffed(begun.settings, os.environ), around.choices)
+    threshold = CalibrationFile(around.home).read().threshold
+    return msgspec.structs.replace(
+        begun,
+        settings=msgspec.structs.replace(settings, deferral_threshold=threshold),
+        passed_over=done_before(ledger, selection.passed_over(request, project.roadmap, around.done)),
+        run=new_name(ledger.runs),
+        root=str(around.root),
+        proposals=ledger.proposals,
+        consulted=heard.consulted,
+        contexts=contexts(around, chosen),
+    )
 
 
 def consult(request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd:

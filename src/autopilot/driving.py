@@ -1,19 +1,14 @@
 """Drive one run: build the real adapters, hold them while the engine works, and write the account of its end."""
 
-import hashlib
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from platformdirs import user_cache_path
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
-from autopilot.agents import choose as agents
-from autopilot.agents.environment import passing_on
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -28,10 +23,12 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
-from autopilot.domain.protocols import Agent, Listener, Sandbox
+from autopilot.domain.protocols import Listener
 from autopilot.domain.record import RunRecord
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import RunEnd, report_name
 from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.uniformity import alert, completed
@@ -47,11 +44,12 @@ from autopilot.engine.parallel import run_all
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
 from autopilot.evidence.facts import CommandFacts
+from autopilot.hiring import Crew, Warn, cache_folder, past, remarks, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
 from autopilot.journal.inbox import FileInbox
-from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
+from autopilot.journal.ledger import Ledger
 from autopilot.journal.lock import birth_of, boot_id
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.projection import Projection
@@ -59,91 +57,17 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
-from autopilot.provision import Provision, provide
-from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.awake import kept_awake
-from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
 from autopilot.views.completion_report import report
 from autopilot.views.handover import exhausted, handover
 from autopilot.views.trends import notes
-from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
-from autopilot.workspace.signing import GitSigner
+from autopilot.workspace.repo_map.grammars import missing
 
-Warn = Callable[[str], None]
-
-
-def cache_folder() -> Path:
-    return Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
-
-
-def processes_of(root: Path) -> ChildProcesses:
-    """Children of a run in this repository, told from those of every other by its path."""
-    return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
-
-
-def past(home: Path) -> Ledger:
-    path, archived = home / "journal.db", StateFile(home).archived()
-    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
-
-
-def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:
-    git = Git(processes=processes, cwd=home.parent, env=user_env(os.environ), flags=COMMON)
-    return GitSigner(git=git, processes=processes, folder=home / "receipts", warn=warn)
-
-
-@dataclass(frozen=True, slots=True)
-class Crew:
-    agent: Agent
-    reviewer: Agent
-    processes: ChildProcesses
-    ground: sandboxes.Ground
-    provision: Provision
-    keep_awake: bool = True
-
-
-def hire(begun: RunStarted, launch: Path) -> Crew:
-    """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
-    root, settings = Path(begun.root), begun.settings
-    processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
-    ground = sandboxes.choose(settings.sandbox, processes)
-    places = Places(root=root, cache=cache_folder())
-    workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
-    provision = provide(settings, root, workspace, ground)
-    view = _view(begun, workspace, provision.readable)
-    confined = ground.agents(view) if settings.confine_agents else processes
-    confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
-    called = passing_on(confined, settings.agent_env, os.environ)
-    agent = agents.choose(settings.agent, called, transcripts, begun.run, launch)
-    other = settings.reviewer
-    reviewer = agents.choose(other, called, transcripts, begun.run, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
-
-
-def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
-    root = Path(begun.root)
-    return AgentView(
-        readable=readable,
-        beside=lambda folder: (workspace.history_for(folder),),
-        settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        own=begun.settings.agent_folders,
-        hidden=(str(root / ".autopilot"), str(root / ".planning")),
-        trusts_repository=begun.settings.trust_repository_config,
-    )
-
-
-def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
-    """What the user must know about how this run is confined."""
-    if ground.warning:
-        yield ground.warning
-    settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
-    hidden = ground.hides and settings.confine_agents
-    if seen and not hidden and not settings.trust_repository_config and settings.agent.startswith("exec:"):
-        yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."
+# Agents that are no programs: they load nothing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,9 +152,9 @@ class Driver:
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks):
             self.warn(remark)
-        return self._hands_in(workspace, first)
+        return self._hands_in(workspace, first, self._atlas(workspace))
 
-    def _hands_in(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
+    def _hands_in(self, workspace: GitWorkspace, first: RunStarted, atlas: Atlas) -> Hands:
         """With the clone of the workspace, and facts of its own: nothing else is shared by threads but what may be."""
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
         ground, provision = self.crew.ground, self.crew.provision
@@ -246,6 +170,7 @@ class Driver:
                 limits=settings.limits,
                 commands=settings.commands,
                 redact=redactor,
+                atlas=atlas,
             ),
             planning=PlanReader(),
             diagnostics=FileDiagnostics(self.home, redactor),
@@ -260,10 +185,19 @@ class Driver:
             ),
             redact=redactor,
             inbox=FileInbox(self.home),
-            elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first),
+            elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first, atlas),
             halted=processes.halted,
             cores=os.cpu_count() or 1,
+            atlas=atlas,
         )
+
+    def _atlas(self, workspace: GitWorkspace) -> Atlas:
+        """Maps of the code, where there is anything to read it with."""
+        lacking = missing()
+        if lacking is None:
+            return workspace.atlas(SystemClock().now)
+        self.warn(f"No repository map: {lacking} is not installed. Install Autopilot as `autopilot-engine[map]`.")
+        return NO_ATLAS
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
         """A browser, where the run has use for one."""

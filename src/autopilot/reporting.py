@@ -17,8 +17,8 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.receipts import FILE
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.secrets import Redactor
-from autopilot.driving import processes_of
 from autopilot.engine.streams import Streams
+from autopilot.hiring import processes_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import make_folder, write_atomic

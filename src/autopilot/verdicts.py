@@ -12,12 +12,13 @@ from autopilot.domain.person import WORDS, HumanWord, Inbox, Said
 from autopilot.domain.protocols import Listener, Receipts, Workspace
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import VerdictEnd
-from autopilot.driving import cache_folder, processes_of, projected, signer_of, wind_up
+from autopilot.driving import projected, wind_up
 from autopilot.engine.footing import accepted
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.settling import settle_run
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
+from autopilot.hiring import cache_folder, processes_of, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses
@@ -274,7 +274,7 @@ def test_sweeping_no_mark_at_all_touches_nobody(processes: Processes) -> None:
 @on_linux
 def test_a_program_dies_with_us(tmp_path: Path) -> None:
     code = (
-        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.protocols import Job\n"
+        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.running import Job\n"
         f"ChildProcesses().run(Job(argv=('sleep', '60'), cwd='/', env={{'PATH': {PATH!r}}}),"
         f" lambda pid: open({str(tmp_path / 'pid')!r}, 'w').write(str(pid)) and None)"
     )

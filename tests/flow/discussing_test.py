@@ -163,11 +163,9 @@ def test_disc_12_research_has_what_was_discussed_and_events_tell_of_it(place: Pa
         ("2", Modes(discuss=""), ["2"]),
         ("1", Modes(discuss="2", complete=True), ["2"]),
         ("all", Modes(discuss="", complete=True), ["1", "2"]),
-        ("1", Modes(discuss="", force="1"), ["1"]),
         ("1", Modes(discuss="", quality="1"), ["1"]),
-        ("1", Modes(discuss="", gaps="1"), ["1"]),
     ],
-    ids=["FLAG-18 nothing", "FLAG-18 range", "FLAG-06", "FLAG-21", "FLAG-19", "FLAG-20 quality", "FLAG-20 gaps"],
+    ids=["FLAG-18 nothing", "FLAG-18 range", "FLAG-06", "FLAG-21", "FLAG-20 quality"],
 )
 def test_the_discussion_comes_first_whatever_else_is_asked_for(
     place: Path, phases: str, modes: Modes, discussed: list[str]
@@ -178,6 +176,19 @@ def test_the_discussion_comes_first_whatever_else_is_asked_for(
 
     assert (end.exit, drive.entries) == (11, [])
     assert [call.partition("/")[0] for call in calls(drive)] == discussed
+
+
+@pytest.mark.parametrize(
+    "modes", [Modes(discuss="", force="1"), Modes(discuss="", gaps="1")], ids=["FLAG-19 force", "FLAG-20 gaps"]
+)
+def test_a_completed_phase_is_discussed_before_it_is_taken_up_again(place: Path, modes: Modes) -> None:
+    drive = project(place)
+    assert drive.run("1").exit == 0
+    done = len(drive.entries)
+    end = drive.run("", modes=modes)
+
+    assert (end.exit, len(drive.entries)) == (11, done)
+    assert [call.partition("/")[0] for call in calls(drive)] == ["1"]
 
 
 def test_flag_06_a_discussion_comes_before_a_mapping(place: Path) -> None:

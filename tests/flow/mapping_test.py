@@ -186,7 +186,10 @@ def test_cmap_05b_a_run_of_phases_that_say_little_is_warned_once(place: Path) ->
 
     assert drive.run("1").exit == 0
     assert [line for line in drive.warnings if "context" in line] == [
-        "Low context confidence: phase 1 (3/10: no requirements are mapped). Consider running: autopilot map 1"
+        (
+            "Phase 1 has low context confidence (3/10): no requirements are mapped. "
+            "Consider running /clear then /autopilot --map 1 first. In a terminal: autopilot map 1"
+        )
     ]
 
 

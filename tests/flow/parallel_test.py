@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app, driving
+from autopilot import app, hiring
 from autopilot.domain.events import (
     Entry,
     MergeRefused,
@@ -142,7 +142,7 @@ def test_work_that_is_red_only_together_is_done_again_on_top(place: Path) -> Non
 
 
 def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={driving.processes_of(root)._territory}/".encode()
+    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):

@@ -55,6 +55,7 @@ def finished(project: Drive) -> dict[str, list[PhaseFinished]]:
 
 
 def test_splt_02_05_the_parts_of_a_big_phase_are_run_and_come_together(place: Path) -> None:
+    """GATE-04: what asks to be split is split."""
     project = split(place, *part("1a", "part1.txt"), *part("1b", "letter1.txt"), rate_answer(9.3, phase="1a"))
 
     end = project.run()

@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import mode_options, phase_options, receipt_options, report, verdict_options
+from autopilot.cli import loop_options, mode_options, phase_options, receipt_options, report, verdict_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -71,6 +71,7 @@ def parser_of(verb: str) -> Parser:
     receipt_options.describe(parser, verb)
     report.describe(parser, verb)
     verdict_options.describe(parser, verb)
+    loop_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

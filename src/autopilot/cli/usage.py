@@ -18,6 +18,7 @@ VERBS = (
     "trends",
     "map",
     "discuss",
+    "loop",
 )
 
 HELP = """\
@@ -49,9 +50,11 @@ verbs:
   report                tell a run at its end; --html as a page to look at
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
+  loop                  one session after another, in the mode it is sure of
 
 options of run:
-  --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
+  --agent NAME          auto (default), claude, codex, gemini, ..., acp:COMMAND,
+                        exec:COMMAND, scripted:FILE, replay:RUN (docs/agents.md)
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --complete            all outstanding phases; what a failure blocks is skipped
@@ -104,6 +107,9 @@ options of other verbs:
                         --json for programs
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
+  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
+                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+                        --json, agents as for run (docs/session-loop.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

@@ -125,7 +125,7 @@ def low_confidence(around: Around, phases: tuple[Phase, ...], known: Mapping[str
     first = around.first(phases)
     found = {p.id: quick(context_of(p, around, first)) for p in phases if p.id not in known}
     low = ",".join(name for name, confidence in found.items() if confidence.score < ENOUGH)
-    return (f"{low_summary(found)} Consider running: autopilot map {low}",) if low else ()
+    return (f"{low_summary(found)} In a terminal: autopilot map {low}",) if low else ()
 
 
 def brief_of(phase: Phase, first: RunStarted) -> Brief:

@@ -15,9 +15,10 @@ from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import Settings
-from autopilot.driving import Driver, hire
+from autopilot.driving import Driver
 from autopilot.engine.consultation import FOLDER, Consultation, left_open
 from autopilot.engine.streams import Streams
+from autopilot.hiring import hire
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger, new_name
 from autopilot.journal.lock import RunLock

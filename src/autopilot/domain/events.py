@@ -9,7 +9,7 @@ runs.
 
 from typing import Any
 
-from autopilot.domain.agent import Outcome, Role
+from autopilot.domain.agent import Outcome, Role, Thread
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome, Spec
@@ -256,6 +256,8 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
+    model: str | None = None
+    thread: Thread | None = None
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):

@@ -30,7 +30,8 @@ class Brief(Value, frozen=True, kw_only=True):
     look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
 
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
-    has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
+    has the one `deficiency` it is about; `deficiencies` are those left for passes after it. `repo_map` is what became
+    of the map of the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
     """
 
     phase: Phase
@@ -63,6 +64,8 @@ class Brief(Value, frozen=True, kw_only=True):
     turn: int = 0
     deficiency: Deficiency | None = None
     deficiencies: tuple[Deficiency, ...] = ()
+    repo_map: str = ""
+    repo_map_path: str = ""
 
     @property
     def task_types(self) -> str:

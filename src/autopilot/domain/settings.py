@@ -80,6 +80,7 @@ class Settings(Value, frozen=True, kw_only=True):
 
     `integration_check`, `self_audit` and `version_bump` are what follows the last phase; a run of a version that did
     not know them goes on without. `deferral_threshold` is the confidence from which on nothing is left to a person.
+    `models` names by role a model or profile that goes before `model`.
     """
 
     agent: str
@@ -106,3 +107,4 @@ class Settings(Value, frozen=True, kw_only=True):
     modes: Modes = Modes()
     deferral_threshold: float = 6.0
     keep_awake: bool = True
+    models: dict[str, str] = {}

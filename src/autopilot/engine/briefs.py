@@ -16,6 +16,7 @@ from autopilot.domain.integrity import rejected
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import MAP_PATH
 from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
 from autopilot.domain.verdict import Advance
@@ -72,8 +73,14 @@ def brief_for(
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
     )
-    brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
+    brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
+
+
+def mapped(brief: Brief, hands: Hands) -> Brief:
+    """RMAP-01..05: with the map of the code it starts from."""
+    charted = hands.atlas.chart(brief.base)
+    return msgspec.structs.replace(brief, repo_map=charted.line, repo_map_path=MAP_PATH if charted.there else "")
 
 
 def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:

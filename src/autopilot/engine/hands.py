@@ -8,8 +8,10 @@ from typing import Protocol
 from autopilot.domain.agent import REVIEWERS, Role
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import EMPTY_INBOX, Inbox
-from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
+from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
+from autopilot.domain.running import Processes
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
@@ -62,6 +64,7 @@ class Hands:
     elsewhere: "Callable[[int], Hands] | None" = None
     halted: Callable[[], AbstractContextManager[None]] = nullcontext
     cores: int = 1
+    atlas: Atlas = NO_ATLAS
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

@@ -125,7 +125,10 @@ def run_phase(
             return record, move
         take_in(hands.inbox, streams)
         heed(tripped if tries_again(move, record) else over_cap, hands, streams, brief.phase.id)
-        record = perform(move, record, hands, streams)
+        before, record = record.commit, perform(move, record, hands, streams)
+        if record.commit != before:
+            # RMAP-07: the map follows every commit.
+            hands.atlas.chart(record.commit)
         with streams.turn:
             for note in due_notes(streams.run(), streams.digests()):
                 streams.append_run(note)

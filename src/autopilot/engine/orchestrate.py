@@ -116,7 +116,7 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
         case Advance() if not waiting and not run.landed(target):
             commit = best(run, target).commit
             return None if stands_on_refused(run, commit) else Land(target, commit)
-        case Stop(because=because, rollback=True) if not run.retried(target):
+        case Stop(because=because, rollback=True) if not run.retried(target) and not run.start.settings.modes.complete:
             return End("failed", 10, f"phase {target} was rolled back: {because}")
         case Stop(because=because):
             blocked = _next_blocked(run, target)

@@ -6,7 +6,15 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from autopilot.domain.events import MergeRefused, PhaseLanded, PhaseMerged, RunEvent, RunFinished, RunStopped
+from autopilot.domain.events import (
+    MergeRefused,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseMerged,
+    RunEvent,
+    RunFinished,
+    RunStopped,
+)
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -17,7 +25,7 @@ from autopilot.engine.hands import Hands
 from autopilot.engine.hearing import attend
 from autopilot.engine.loop import act, close_pass, close_split, land, next_event, run_phase
 from autopilot.engine.merging import merge, merged_as_it_is
-from autopilot.engine.orchestrate import Complete, Continue, End, Land, Merge
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Merge, line
 from autopilot.engine.parts import part_records, stood_on
 from autopilot.engine.several import Named, Work, is_shared, named_files, next_moves
 from autopilot.engine.splitting import Gather
@@ -37,6 +45,8 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
             streams.append_run(event)
             if isinstance(event, RunFinished | RunStopped):
                 return event
+            if isinstance(event, PhaseFinished):
+                hands.atlas.chart(line(streams.run()))
 
 
 @dataclass(frozen=True, slots=True)

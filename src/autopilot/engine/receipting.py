@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from autopilot.domain.counting import counted as best_of
-from autopilot.domain.counting import kept
+from autopilot.domain.counting import kept, pass_behind
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -28,21 +28,14 @@ def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFini
     still stands on what an earlier run left: then that run's receipt holds.
     """
     phase, own = passes[-1].phase.id, (last,) if last else ()
-    ended, counted = _single((*run.passes(phase), *own)), (*run.standing(phase), *own)
+    ended, counted = (*run.passes(phase), *own), (*run.standing(phase), *own)
     if not counted or kept(counted, run.start.before.get(phase)):
         return None
     chosen = best_of(counted) or counted[-1]
     if chosen.outcome.status == "split_request":
         return None
-    pairs = list(zip(passes, ended, strict=False))
-    # A phase that came together from parts has no record of its own: they have receipts.
-    record = next((record for record, end in reversed(pairs) if end.outcome is chosen.outcome), None)
+    record = pass_behind(chosen, ended, passes)
     return Standing(record, chosen.outcome, counted[-1].verdict) if record else None
-
-
-def _single(ends: tuple[PhaseFinished, ...]) -> tuple[PhaseFinished, ...]:
-    """One a pass: without those that only bring the parts of a split phase together."""
-    return tuple(end for end in ends if not end.outcome.sub_phases)
 
 
 def receipt_files(

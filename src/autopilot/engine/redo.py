@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from autopilot.domain.counting import best, counted, kept
+from autopilot.domain.counting import best, counted, kept, pass_behind
 from autopilot.domain.events import Entry, PhaseFinished
 from autopilot.domain.modes import Modes
 from autopilot.domain.passes import Brief, PhaseOutcome
@@ -83,8 +83,7 @@ def standing_record(run: RunRecord, phase: str, passes: Sequence[PhaseRecord]) -
     if kept(standing, run.start.before.get(phase)):
         return None
     chosen = counted(standing)
-    recent = list(zip(passes, ended, strict=False))[len(ended) - len(standing) :]
-    return next((record for record, finished in recent if finished is chosen), None)
+    return pass_behind(chosen, ended, passes) if chosen else None
 
 
 def stood(run: RunRecord, phase: str, mode: Mode) -> float | None:

@@ -20,6 +20,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         agent=request.agent,
         reviewer=request.reviewer,
         model=request.model or config.model,
+        models={} if request.model else config.models,
         lenient=request.lenient,
         pass_threshold=threshold(request),
         research=config.research,

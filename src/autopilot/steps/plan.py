@@ -9,7 +9,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
-from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
 from autopilot.steps.user_context import planned
 
 BEHAVIOUR = (
@@ -44,6 +44,7 @@ def prompt(record: PhaseRecord) -> str:
         surroundings=surroundings(record),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
+        map=map_line(record),
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
         complaint=f"\n{told}\n" if (told := record.complaint() or sent_back(record)) else "",
     )

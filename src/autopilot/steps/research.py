@@ -5,7 +5,7 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
-from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
 from autopilot.steps.user_context import told, with_sections
 
 
@@ -24,6 +24,7 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(record.phase.criteria),
         spec=record.start.spec.path,
         dir=record.brief.dir,
+        map=map_line(record),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 

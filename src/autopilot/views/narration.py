@@ -146,6 +146,8 @@ class Narrator:
             far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
             yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
         yield from self._beforehand(brief)
+        if brief.repo_map:
+            yield clean(brief.repo_map)
         yield f"--- [PHASE {brief.position}/{brief.total}] {clean(brief.phase.name)} ---"
 
     def _beforehand(self, brief: Brief) -> Iterator[str]:

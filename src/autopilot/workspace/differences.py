@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.protocols import Processes
+from autopilot.domain.running import Processes
 from autopilot.workspace.git import OURS, Git, our_env
 from autopilot.workspace.store import READ_ONLY_DIFF
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
-from autopilot.domain.protocols import Landing, Merging, Processes, Ran, Taken
+from autopilot.domain.protocols import Landing, Merging, Taken
+from autopilot.domain.running import Processes, Ran
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -25,6 +26,7 @@ from autopilot.workspace.merges import merge
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
+from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
@@ -137,6 +139,16 @@ class GitWorkspace:
     def ignores(self, name: str) -> bool:
         """Whether a folder of the user's checkout is one their git leaves out."""
         return self._user.ignores(name)
+
+    def atlas(self, now: Callable[[], str]) -> GitAtlas:
+        """Maps of this repository's commits. What was read once is kept with the clones."""
+        return GitAtlas(
+            book=self._places.pool / "repo-map.db",
+            home=self._places.home,
+            git=self._store.git,
+            processes=self._processes,
+            now=now,
+        )
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
