@@ -14,7 +14,8 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "provision", "redoing", *EVERYTHING},
+    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "provision", "redoing", "reporting",
+                  *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
@@ -24,6 +25,7 @@ MAY_IMPORT = {
     "hiring":    {"provision", *EVERYTHING},
     "accounts":  {*EVERYTHING},
     "redoing":   EVERYTHING,
+    "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},

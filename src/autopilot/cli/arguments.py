@@ -3,7 +3,15 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import loop_options, mode_options, phase_options, receipt_options, verdict_options, view_options
+from autopilot.cli import (
+    loop_options,
+    mode_options,
+    phase_options,
+    receipt_options,
+    report,
+    verdict_options,
+    view_options,
+)
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -69,6 +77,7 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)
     if verb == "demo":

@@ -14,6 +14,7 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "report",
     "verdict",
     "trends",
     "map",
@@ -48,6 +49,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  report                tell a run at its end; --html as a page to look at
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
   loop                  one session after another, in the mode it is sure of
@@ -106,6 +108,9 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  report [RUN]          of the newest run, or of the one whose name begins so
+  report --html [FILE]  as one page, in .autopilot/report.html unless named;
+                        --json for programs
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
   loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,

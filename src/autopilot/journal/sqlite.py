@@ -109,6 +109,11 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_stream(db, self._path, stream)
 
+    def load_run(self, run: str) -> dict[str, tuple[Entry, ...]]:
+        """Every stream of the run by its name, as they were at one moment."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_run(db, self._path, run)
+
     def append(self, stream: str, number: int, event: Event) -> Entry:
         raise StorageFailed(
             f"Entry {number} of {stream!r} ({type(event).__name__}) was refused: the journal is open for reading only.",
