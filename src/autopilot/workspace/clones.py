@@ -10,6 +10,7 @@ import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.evidence import Change
+from autopilot.domain.remembering import remember
 from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
@@ -25,7 +26,8 @@ class Laid(msgspec.Struct, frozen=True):
     links: tuple[str, ...]
 
 
-MOST_TOLD = 20
+MOST_TOLD, MOST_LISTED = 20, 16
+SPARSE = ("core.sparseCheckout=true", "core.sparseCheckoutCone=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,18 @@ class Slot:
             return None
 
     def reset(self, commit: str) -> Listing:
-        """The folder holds exactly the commit when this returns; only what differs was written."""
+        """
+        The folder holds exactly the commit when this returns; only what differs was written.
+
+        What is ours alone is left out: it is laid there by whom it is for, and there is more of it with every phase.
+        """
         before = self.laid()
         self._record.unlink(missing_ok=True)
         if before is None or not self._reused(before, commit):
             self._made_anew(commit)
         if commit not in self.listings:
-            self.listings[commit] = parse_listing(
-                self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
-            )
+            listed = self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
+            return remember(self.listings, commit, parse_listing(listed), MOST_LISTED)
         return self.listings[commit]
 
     def finish(self, commit: str, listing: Listing) -> None:
@@ -117,10 +122,12 @@ class Slot:
             remove(self.folder / ".git")
             for link in before.links:
                 remove_below(self.folder, link)
+            for own in OURS_ALONE:
+                remove(self.folder / own)
             git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
             # Cleaning comes first: a folder swapped for a link is gone before files are compared through it.
             cleaned = git.run("clean", "-ffdxq", ok=(0, 1, 128))
-            written = git.run("read-tree", "-u", "--reset", commit, ok=(0, 128))
+            written = git.also(*SPARSE).run("read-tree", "-u", "--reset", commit, ok=(0, 128))
             tidy_modes(self.folder)
         except (OSError, StorageFailed):
             return False
@@ -131,7 +138,7 @@ class Slot:
         self.index.unlink(missing_ok=True)
         self.folder.mkdir(parents=True)
         git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
-        git.run("read-tree", "-u", "--reset", commit)
+        git.also(*SPARSE).run("read-tree", "-u", "--reset", commit)
 
     def is_whole(self) -> bool:
         """Whether an agent's work may be in the folder: it was laid out to the end and is still there."""

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autopilot.domain.remembering import remember
 from autopilot.workspace.git import Git
 from autopilot.workspace.removal import remove
 from autopilot.workspace.store import OURS_ALONE
@@ -22,6 +23,7 @@ CONFIG = """[core]
 """
 SHA256 = "[extensions]\n\tobjectformat = sha256\n"
 SHA256_DIGITS = 64
+MOST_INDEXES = 16
 SMALL_INDEX = 100_000
 
 
@@ -78,4 +80,4 @@ class Skeleton:
     def _remember(self, commit: str, index: Path) -> None:
         """A small index serves every checkout of the commit: git then looks at the files instead of their dates."""
         if index.stat().st_size < SMALL_INDEX:
-            self.indexes[commit] = index.read_bytes()
+            remember(self.indexes, commit, index.read_bytes(), MOST_INDEXES)

@@ -16,6 +16,7 @@ from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
 
 OURS_ALONE = (".planning", ".autopilot")
+CHECKED_OUT = "/*\n" + "".join(f"!/{name}/\n" for name in OURS_ALONE)
 GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
@@ -84,26 +85,27 @@ class Store:
     def create(self, object_format: str) -> None:
         """Made as a whole or not at all; one that is there is never replaced."""
         if self.folder.exists():
-            self._set_attributes(self.folder)
+            self._set_info(self.folder)
             return
         new = self.folder.with_name(f"{self.folder.name}.new")
         remove(new)
         try:
             git = self.git.at(GIT_DIR=new)
             git.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(new))
-            self._set_attributes(new)
+            self._set_info(new)
             new.rename(self.folder)
             sync_folder(self.folder.parent)
         finally:
             remove(new)
 
-    def _set_attributes(self, folder: Path) -> None:
-        """Files go into commits and come out of them byte by byte."""
+    def _set_info(self, folder: Path) -> None:
+        """Files go into commits and come out of them byte by byte; what is ours alone is not checked out."""
         (folder / "info").mkdir(exist_ok=True)
-        path = folder / "info" / "attributes"
-        if not path.exists() or path.read_text(encoding="utf-8") != ATTRIBUTES:
-            with opened(path.parent) as info:
-                write_atomic(info, path.name, ATTRIBUTES.encode())
+        for name, text in (("attributes", ATTRIBUTES), ("sparse-checkout", CHECKED_OUT)):
+            path = folder / "info" / name
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                with opened(path.parent) as info:
+                    write_atomic(info, path.name, text.encode())
 
     def fetch(self, repository: Path, commit: str, ref: str) -> None:
         self.git.run(
@@ -240,7 +242,7 @@ class Store:
         """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
         remove_locks(self.folder)
         if self.folder.exists():
-            self._set_attributes(self.folder)
+            self._set_info(self.folder)
         remove(self.folder.with_name(f"{self.folder.name}.new"))
 
 
