@@ -13,9 +13,10 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "views", "engine", "sessions", "domain"},
+    "cli":       {"app", "serving", "views", "engine", "sessions", "domain"},
     "app":       {"attesting", "driving", "provision", "redoing", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
+    "serving":   {"app", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
     "redoing":   EVERYTHING,
     "provision": {"sandbox", "workspace", "domain"},

@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import mode_options, phase_options, receipt_options
+from autopilot.cli import mode_options, phase_options, receipt_options, serve_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -74,6 +74,7 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    serve_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

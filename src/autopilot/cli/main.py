@@ -54,10 +54,10 @@ def _perform(verb: str, words: list[str]) -> int:
     from autopilot import app
     from autopilot.cli import look, verbs
 
-    if verb == "demo":
-        from autopilot.cli.demo import show
+    if verb in {"demo", "serve"}:
+        from autopilot.cli import showing
 
-        return verbs.demonstrate(options.keep, show.run)
+        return showing.perform(options)
     if verb in {"phases", "init"}:
         from autopilot.cli import init, phases
 

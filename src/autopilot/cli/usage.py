@@ -13,6 +13,7 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "serve",
 )
 
 HELP = """\
@@ -39,6 +40,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  serve [FOLDER ...]    the dashboard: runs live in a browser, on this machine
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
@@ -86,6 +88,8 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  serve --read-only     nothing can be done from the page; also for sharing by
+                        --host ADDRESS; --port N (docs/dashboard.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

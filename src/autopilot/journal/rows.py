@@ -31,6 +31,9 @@ _STREAM = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
     from entries e where stream = ? order by number
 """
+_SINCE = """
+    select seq, stream, number, at, version, body, hash from entries where seq > ? order by seq limit ?
+"""
 _TIP = "select seq, hash from entries order by seq desc limit 1"
 _STREAMS = "select stream from entries where number = 0 order by seq"
 
@@ -107,6 +110,24 @@ def read_stream(db: sqlite3.Connection, path: Path, stream: str) -> tuple[Entry,
             raise failures.damaged(path, f"journal was changed ({where})")
         entries.append(Entry(number=number, at=at, event=decode(body, version, where), hash=digest))
     return tuple(entries)
+
+
+def read_since(db: sqlite3.Connection, path: Path, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+    """Up to `most` entries behind the tip with their streams, checked against the chain, and the tip after them."""
+    held = db.execute("select hash from entries where seq = ?", (tip.seq,)).fetchone()
+    if tip.seq and (held is None or held[0] != tip.hash):
+        raise failures.damaged(path, f"journal was changed (entry {tip.seq} is not what it was)")
+    found = list[tuple[str, Entry]]()
+    for *fields, digest in db.execute(_SINCE, (tip.seq, most)):
+        seq, stream, number, at, version, body = fields
+        if seq != tip.seq + 1:
+            raise failures.damaged(path, f"entries lost (before entry {seq})")
+        if digest != link(tip.hash, fields):
+            raise failures.damaged(path, f"journal was changed (entry {seq})")
+        event = decode(body, version, f"entry {number} of {stream!r}")
+        found.append((stream, Entry(number=number, at=at, event=event, hash=digest)))
+        tip = Tip(seq=seq, hash=digest)
+    return found, tip
 
 
 def read_streams(db: sqlite3.Connection) -> tuple[str, ...]:

@@ -120,6 +120,11 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_streams(db)
 
+    def since(self, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+        """Up to `most` entries of all streams behind the tip, in the order of the journal, and the tip after them."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_since(db, self._path, tip, most)
+
     def verify(self) -> int:
         """Check every entry from the first against the chain and HEAD; how many there are."""
         with translated(self._path), closing(self._opened()) as db:

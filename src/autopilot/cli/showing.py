@@ -1,0 +1,17 @@
+"""The verbs that show Autopilot at work: the demo and the dashboard."""
+
+import argparse
+
+from autopilot.cli import verbs
+
+
+def perform(options: argparse.Namespace) -> int:
+    """The exit code of the verb in `options`. What a verb needs is loaded for that verb only."""
+    if options.verb == "demo":
+        from autopilot.cli.demo import show
+
+        return verbs.demonstrate(options.keep, show.run)
+    from autopilot import serving
+    from autopilot.cli import serve
+
+    return serve.perform(options, serving)
