@@ -14,10 +14,11 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "serving", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "provision", "redoing", *EVERYTHING},
+    "app":       {"attesting", "driving", "notifying", "provision", "redoing", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
     "serving":   {"app", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
+    "notifying": {"planning", "sandbox", "views", "domain"},
     "redoing":   EVERYTHING,
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

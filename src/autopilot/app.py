@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, redoing
+from autopilot import attesting, notifying, redoing
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
@@ -86,8 +86,8 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(root, crew.processes)
-    with RunLock(home, first.run):
-        return Driver(home=home, crew=crew, listener=listener, warn=warn).begin(first)
+    with RunLock(home, first.run), notifying.told(listener, choices.notify, root, warn) as heard:
+        return Driver(home=home, crew=crew, listener=heard, warn=warn).begin(first)
 
 
 def foresee(request: RunRequest) -> Forecast:
@@ -155,6 +155,11 @@ def examine(folder: str) -> tuple[Check, ...]:
     )
 
 
+def try_notifying() -> tuple[Check, ...]:
+    """Send a test by every way the user wants to be told of things."""
+    return notifying.trial(user_choices().notify)
+
+
 def configured_visual(root: Path) -> VisualTesting | None:
     """What a run would look at without being asked to; None too where the config cannot be read."""
     try:
@@ -215,13 +220,14 @@ def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | No
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    settings = applied(begun.settings, user_choices())
+    choices = user_choices()
+    settings = applied(begun.settings, choices)
     settings = msgspec.structs.replace(
         settings, agent=changes.agent or settings.agent, sandbox=changes.sandbox or settings.sandbox
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
-    with RunLock(home, begun.run):
-        return Driver(home=home, crew=crew, listener=listener, warn=warn).go_on(begun.run, project, changes.caps)
+    with RunLock(home, begun.run), notifying.told(listener, choices.notify, root, warn) as heard:
+        return Driver(home=home, crew=crew, listener=heard, warn=warn).go_on(begun.run, project, changes.caps)
 
 
 def stop(folder: str, *, now: bool) -> str:

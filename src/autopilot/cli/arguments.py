@@ -71,6 +71,7 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--now", action="store_true")
     if verb == "doctor":
         parser.add_argument("--write-config", action="store_true")
+        parser.add_argument("--notify", action="store_true")
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)

@@ -79,6 +79,7 @@ options of other verbs:
   demo --keep FOLDER    make the sample project there and leave it
   explain --json        the same as JSON; also for doctor and progress
   doctor --write-config write the detected commands to .planning/config.json
+  doctor --notify       send a test by every way you want to be told of things
   phases list --json    the phases as JSON; also for its other verbs
   phases add "TEXT"     --depends N,M, --goal TEXT, --criterion TEXT (again for
                         more), --anyway though another phase says the same

@@ -26,7 +26,7 @@ from autopilot.journal.timeline import History, Turn
 from autopilot.views.duration import seconds_between
 from autopilot.views.text import clean
 
-LONGEST = 300
+LONGEST, STEPS_SHOWN = 300, 20
 LIMITED = frozenset({"usage_limited", "rate_limited"})
 
 
@@ -240,7 +240,7 @@ class PhasePicture:
             cycle=brief.cycle,
             mode=brief.mode,
             at=self.turns[-1][0],
-            steps=tuple(_expected(step, usual) for step in self.pass_.steps),
+            steps=tuple(_expected(step, usual) for step in self.pass_.steps[-STEPS_SHOWN:]),
         )
 
 
