@@ -26,7 +26,7 @@ PART = re.compile(
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
     "sessions", "views", "cli", "app.py", "attesting.py", "driving.py", "notifying.py", "provision.py", "serving.py",
-    "domain",
+    "tracing.py", "domain",
 )  # fmt: skip
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (

@@ -13,13 +13,14 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "serving", "views", "engine", "sessions", "domain"},
-    "app":       {"attesting", "driving", "notifying", "provision", "redoing", *EVERYTHING},
+    "cli":       {"app", "serving", "tracing", "views", "engine", "sessions", "domain"},
+    "app":       {"attesting", "driving", "notifying", "provision", "redoing", "tracing", *EVERYTHING},
     "attesting": {"driving", *EVERYTHING},
     "serving":   {"app", *EVERYTHING},
     "driving":   {"provision", *EVERYTHING},
     "notifying": {"planning", "sandbox", "views", "domain"},
     "redoing":   EVERYTHING,
+    "tracing":   {"journal", "views", "workspace", "domain"},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},

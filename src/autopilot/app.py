@@ -3,12 +3,13 @@
 import os
 import platform
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing
+from autopilot import attesting, notifying, redoing, tracing
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
 from autopilot.domain.checkup import Check
@@ -86,8 +87,19 @@ def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
         warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(root, crew.processes)
-    with RunLock(home, first.run), notifying.told(listener, choices.notify, root, warn) as heard:
+    with RunLock(home, first.run), heard_by(listener, choices, root, warn) as heard:
         return Driver(home=home, crew=crew, listener=heard, warn=warn).begin(first)
+
+
+@contextmanager
+def heard_by(listener: Listener, choices: UserChoices, root: Path, warn: Warn) -> Iterator[Listener]:
+    """The listener, and all that the user wants to hear of their runs besides."""
+    home, wanted = root / ".autopilot", choices.traces.otel
+    with (
+        notifying.told(listener, choices.notify, root, warn) as told,
+        tracing.followed(told, home, warn, wanted=wanted) as heard,
+    ):
+        yield heard
 
 
 def foresee(request: RunRequest) -> Forecast:
@@ -226,7 +238,7 @@ def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | No
         settings, agent=changes.agent or settings.agent, sandbox=changes.sandbox or settings.sandbox
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
-    with RunLock(home, begun.run), notifying.told(listener, choices.notify, root, warn) as heard:
+    with RunLock(home, begun.run), heard_by(listener, choices, root, warn) as heard:
         return Driver(home=home, crew=crew, listener=heard, warn=warn).go_on(begun.run, project, changes.caps)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import mode_options, phase_options, receipt_options, serve_options
+from autopilot.cli import export_options, mode_options, phase_options, receipt_options, serve_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
@@ -76,6 +76,7 @@ def parser_of(verb: str) -> Parser:
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
     serve_options.describe(parser, verb)
+    export_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

@@ -54,7 +54,7 @@ def _perform(verb: str, words: list[str]) -> int:
     from autopilot import app
     from autopilot.cli import look, verbs
 
-    if verb in {"demo", "serve"}:
+    if verb in {"demo", "serve", "export"}:
         from autopilot.cli import showing
 
         return showing.perform(options)

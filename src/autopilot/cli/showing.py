@@ -1,4 +1,4 @@
-"""The verbs that show Autopilot at work: the demo and the dashboard."""
+"""The verbs that show Autopilot at work: the demo, the dashboard and traces."""
 
 import argparse
 
@@ -11,6 +11,11 @@ def perform(options: argparse.Namespace) -> int:
         from autopilot.cli.demo import show
 
         return verbs.demonstrate(options.keep, show.run)
+    if options.verb == "export":
+        from autopilot import tracing
+        from autopilot.cli import export
+
+        return export.perform(options, tracing)
     from autopilot import serving
     from autopilot.cli import serve
 

@@ -14,6 +14,7 @@ VERBS = (
     "init",
     "receipt",
     "serve",
+    "export",
 )
 
 HELP = """\
@@ -41,6 +42,8 @@ verbs:
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
   serve [FOLDER ...]    the dashboard: runs live in a browser, on this machine
+  export [RUN]          --otel sends a run's traces to an OpenTelemetry
+                        collector; --json prints them
 
 options of run:
   --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)

@@ -44,10 +44,17 @@ class NotifyChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True
     quiet: Annotated[str, msgspec.Meta(pattern=QUIET_HOURS)] = ""
 
 
+class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`otel`: every run sends its traces to the collector that the OTEL_* variables name."""
+
+    otel: bool = False
+
+
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
     agent: AgentChoices = AgentChoices()
     notify: NotifyChoices = NotifyChoices()
+    traces: TraceChoices = TraceChoices()
 
 
 def read(text: str | None, path: str) -> UserChoices:
