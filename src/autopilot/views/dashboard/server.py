@@ -19,6 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autopilot.domain.errors import AutopilotError
+from autopilot.domain.plain_text import harmless
 from autopilot.domain.value import Value
 from autopilot.views.dashboard.deeds import Deeds, Given
 from autopilot.views.dashboard.feed import LISTING, Feed
@@ -230,7 +231,7 @@ class Dashboard:
     def _found(self, seen: Value | None) -> Response:
         if seen is None:
             raise HTTPException(404, "there is no such thing")
-        text = self.looking.redact(msgspec.json.encode(seen).decode())
+        text = harmless(self.looking.redact(msgspec.json.encode(seen).decode()))
         return Response(text.encode(), media_type="application/json")
 
     async def _thread(self, work: Callable[[], Any]) -> Any:

@@ -6,7 +6,7 @@ const WORDS = {
   blocked: "blocked", needs_human_verification: "needs a person", deferred: "deferred",
 };
 const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?" };
-const LOG_LINES = 300;
+const LOG_LINES = 300, NOW_STEPS = 6;
 const token = readToken();
 const view = { projects: [], newest: {}, may: [], parts: new Map(), project: "1", run: "latest", shown: "", stream: null, rows: new Map() };
 
@@ -342,14 +342,16 @@ function questionForm(question) {
 }
 
 function drawNow() {
+  const focused = document.activeElement?.dataset?.key;
   const open = [...view.parts].filter(([name]) => name.startsWith("open/")).map(([, pass]) => pass);
   $("now").hidden = !open.length;
   $("now-list").replaceChildren(...open.map((pass) => {
     const more = [pass.cycle ? `remediation ${pass.cycle}` : "", pass.mode !== "initial" ? pass.mode : ""].filter(Boolean).join(", ");
     const head = make("p", { name: "line" }, make("strong", { text: `${pass.id === "completion" ? "" : `Phase ${pass.id}: `}${pass.name}` }),
       make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": pass.at }));
-    return make("div", { name: "pass" }, head, stepTable(pass.steps.slice(-12), pass.id, pass.number));
+    return make("div", { name: "pass" }, head, stepTable(pass.steps.slice(-NOW_STEPS), pass.id, pass.number));
   }));
+  if (focused) $("now-list").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   tick();
 }
 
@@ -369,7 +371,7 @@ function stepTable(steps, phase, number) {
 function callButton(call, phase, number) {
   const cost = [call.seconds === null ? null : duration(call.seconds), call.tokens === null ? null : `${short(call.tokens)} tok`, call.usd === null ? null : money(call.usd)];
   const text = `${call.role.replaceAll("_", " ")}${call.outcome && call.outcome !== "ok" ? ` (${call.outcome.replaceAll("_", " ")})` : ""}`;
-  const button = make("button", { type: "button", onclick: () => readCall(call, phase, number) }, text);
+  const button = make("button", { type: "button", "data-key": `${phase}/${number}/${call.at}`, onclick: () => readCall(call, phase, number) }, text);
   if (call.seconds === null) button.append(make("span", { name: "since in_progress", "data-since": call.at, "data-before": ", " }));
   else button.append(` ${cost.filter(Boolean).join(", ")}`);
   return button;
