@@ -15,18 +15,16 @@ from autopilot import serving
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
-    Brief,
     Event,
     PhaseFinished,
-    PhaseOutcome,
     PhaseStarted,
     RunStarted,
-    Spec,
     StepFinished,
     StepStarted,
     stream_of,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Phase
 from autopilot.domain.results import Preflighted
 from autopilot.domain.settings import Settings

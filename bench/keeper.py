@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-from autopilot.domain.protocols import Job
+from autopilot.domain.running import Job
 from autopilot.journal.lock import boot_id
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import rule_ledger
+from autopilot.agents.backend import Backend
+from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.cli.usage import HELP
 from autopilot.domain import errors, honesty
 from autopilot.domain.settings import Limits
@@ -25,18 +27,19 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "cli", "app.py", "attesting.py", "driving.py", "notifying.py", "provision.py", "serving.py",
-    "tracing.py", "domain",
+    "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "consulting", "redoing.py",
+    "verdicts.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py", "serving.py", "tracing.py",
+    "domain",
 )  # fmt: skip
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (
     (0, "every target phase passed"),
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
-    (11, "a phase waits for a person"),
+    (11, "a phase waits for a person, or the session loop leaves its first choice to you"),
     (12, "every target phase passed, but integration or self-audit gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
-    (21, "a circuit breaker stopped the run"),
+    (21, "a circuit breaker stopped the run, or a kill-switch the session loop"),
 )
 
 
@@ -167,6 +170,50 @@ def _held(attack: Any) -> str:
     return f"{attack.name} (**{beyond}**)" if beyond else attack.name
 
 
+def programs() -> str:
+    """What each coding agent's program can do by itself, from the table the adapters go by."""
+    head = (
+        "agent",
+        "made for",
+        "schema",
+        "resume",
+        "tokens",
+        "dollars",
+        "caps",
+        "reads only",
+        "own sandbox",
+        "watched",
+    )
+    return table(head, [_program(backend) for backend in BY_NAME.values()])
+
+
+def _program(backend: Backend) -> tuple[str, ...]:
+    able = backend.capabilities
+    caps = " and ".join(word for word, has in (("turns", able.turn_cap), ("dollars", able.budget_cap)) if has)
+    flags = (able.read_only, able.own_sandbox, able.observes)
+    told = (able.resume, able.usage, able.cost)
+    schema = {"none": "-", "checked": "by the program", "strict": "by the service"}[able.answer_schema]
+    return (f"`{backend.name}`", backend.tested, schema, *map(_yes, told), caps or "-", *map(_yes, flags))
+
+
+def _yes(has: bool) -> str:  # noqa: FBT001 - a word for it
+    return "yes" if has else "-"
+
+
+def accounts() -> str:
+    """What shows that a program is signed in, and what it gets of the user's environment."""
+    rows = [
+        (
+            f"`{backend.name}`",
+            ", ".join(f"`{name}`" for name in backend.sign_in.variables),
+            ", ".join(f"`~/{name}`" for name in backend.sign_in.files),
+            ", ".join(f"`{name}`" for name in backend.variables),
+        )
+        for backend in PREFERRED
+    ]
+    return table(("agent", "signed in by a variable", "or by a file", "also handed on"), rows)
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -179,6 +226,8 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "canary": canary,
     "escapes": escapes,
     "tampering": tampering,
+    "programs": programs,
+    "accounts": accounts,
 }
 
 

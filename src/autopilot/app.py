@@ -3,37 +3,50 @@
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing, tracing
+from autopilot import attesting, notifying, redoing, verdicts
+from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
+from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
+from autopilot.consulting.sitting import Around
+from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
+from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import Forecast
+from autopilot.domain.modes import asks
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
-from autopilot.domain.request import Resumption, RunEnd, RunRequest
+from autopilot.domain.record import RunRecord
+from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
-from autopilot.driving import Driver, Warn, cache_folder, hire, past, processes_of, settle, write_state
+from autopilot.driving import Driver, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
+from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
+from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
 from autopilot.journal.breaker import heed_cooldown
+from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.files import make_folder, write_atomic
-from autopilot.journal.ledger import new_name
+from autopilot.journal.ledger import done_before, new_name
 from autopilot.journal.lock import RunLock, alive, end, owner
+from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import consulted, prices, selection
 from autopilot.planning import forecast as forecasts
-from autopilot.planning import prices
+from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS
@@ -57,55 +70,87 @@ READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
-def start(request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
     """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
-    choices, said = user_choices(), request.sandbox
+    said = request.sandbox
+    around = surroundings(consulted.aimed(request), warn, person)
+    request, project, done, ledger = around.request, around.project, around.done, around.ledger
+    picked = redoing.pick(request, project, ledger)
+    chosen = picked.phases
+    if consulted.only_maps(request):
+        return only(around, chosen)
+    if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
+        agent = None if request.agent == "auto" else request.agent
+        changes = Resumption(agent=agent, sandbox=said, caps=request.caps, keep_awake=request.keep_awake)
+        return resume(request.folder, listener, warn, changes, person)
+    if not chosen:
+        reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
+        return RunEnd(run="", exit=0, reason=reason)
+    heard = before_run(around, chosen)
+    if heard.end is not None:
+        return heard.end
+    first = opened(around, picked, heard)
+    low = low_confidence(around, chosen, first.contexts)
+    for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
+        warn(note)
+    crew = hire(first, Path(request.folder))
+    check_repository(around.root, crew.processes)
+    choices, root = around.choices, around.root
+    with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
+        return Driver(home=around.home, crew=crew, listener=told, warn=warn, person=person).begin(first)
+
+
+def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
+    """The run's first event, but for the commit it starts from."""
+    request, project, ledger, chosen = around.request, around.project, around.ledger, picked.phases
+    begun = redoing.with_past(opening(request, project, chosen, around.done), picked, around.root, project, ledger)
+    settings = applied(staffed(begun.settings, os.environ), around.choices)
+    threshold = CalibrationFile(around.home).read().threshold
+    return msgspec.structs.replace(
+        begun,
+        settings=msgspec.structs.replace(settings, deferral_threshold=threshold),
+        passed_over=done_before(ledger, selection.passed_over(request, project.roadmap, around.done)),
+        run=new_name(ledger.runs),
+        root=str(around.root),
+        proposals=ledger.proposals,
+        consulted=heard.consulted,
+        contexts=contexts(around, chosen),
+    )
+
+
+def consult(request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd:
+    """Ask what the request's flags ask for, and run nothing."""
+    around = surroundings(request, warn, person)
+    return only(around, selection.wanted(around.request, around.project.roadmap, around.done))
+
+
+def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
+    """Everything known before anybody is asked; raises for what no run could start from."""
+    choices = user_choices()
     request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
     home = root / ".autopilot"
     project = read_project(root)
     StateFile(home).read()
-    ledger = past(home)
-    done = ledger.completed(project.roadmap)
-    picked = redoing.pick(request, project, ledger)
-    chosen = picked.phases
-    if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        agent = None if request.agent == "auto" else request.agent
-        return resume(request.folder, listener, warn, Resumption(agent=agent, sandbox=said, caps=request.caps))
-    if not chosen:
-        reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
-        return RunEnd(run="", exit=0, reason=reason)
-    begun = redoing.with_past(opening(request, project, chosen, done), picked, root, project, ledger)
-    first = msgspec.structs.replace(
-        begun,
-        settings=applied(begun.settings, choices),
-        run=new_name(ledger.runs),
-        root=str(root),
-        proposals=ledger.proposals,
+    verdicts.take_leftovers(root, warn)
+    if request.answers is not None:
+        person = answering(request.answers, Path(request.folder), person.tell)
+    return Around(
+        request=request,
+        root=root,
+        base=check_repository(root, processes_of(root)) if asks(request.modes) else "",
+        project=project,
+        choices=choices,
+        ledger=past(home),
+        person=person,
+        warn=warn,
     )
-    for note in (*project.notes[:MOST_NOTES], *forecasts.beforehand(project, first)):
-        warn(note)
-    crew = hire(first, Path(request.folder))
-    check_repository(root, crew.processes)
-    with RunLock(home, first.run), heard_by(listener, choices, root, warn) as heard:
-        return Driver(home=home, crew=crew, listener=heard, warn=warn).begin(first)
-
-
-@contextmanager
-def heard_by(listener: Listener, choices: UserChoices, root: Path, warn: Warn) -> Iterator[Listener]:
-    """The listener, and all that the user wants to hear of their runs besides."""
-    home, wanted = root / ".autopilot", choices.traces.otel
-    with (
-        notifying.told(listener, choices.notify, root, warn) as told,
-        tracing.followed(told, home, warn, wanted=wanted) as heard,
-    ):
-        yield heard
 
 
 def foresee(request: RunRequest) -> Forecast:
     """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
     choices = user_choices()
-    request = asked(request, choices, os.environ)
+    request = asked(consulted.foreseen(request), choices, os.environ)
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
     done = ledger.completed(project.roadmap)
@@ -209,12 +254,15 @@ def survey(folder: str) -> Overview:
     return overview(project.roadmap, past(root / ".autopilot"), begun)
 
 
-def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
+def resume(
+    folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None, person: Person = NOBODY
+) -> RunEnd:
     """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
     changes = changes or Resumption()
     root = find_root(Path(folder))
     home = root / ".autopilot"
     StateFile(home).read()
+    verdicts.take_leftovers(root, warn)
     ledger = past(home)
     if ledger.newest is None:
         raise UsageInvalid(
@@ -226,7 +274,7 @@ def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | No
     if not ledger.resumable:
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
-        return RunEnd(run=begun.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+        return over(ledger.newest)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
     project = read_project(root)
@@ -235,11 +283,34 @@ def resume(folder: str, listener: Listener, warn: Warn, changes: Resumption | No
     choices = user_choices()
     settings = applied(begun.settings, choices)
     settings = msgspec.structs.replace(
-        settings, agent=changes.agent or settings.agent, sandbox=changes.sandbox or settings.sandbox
+        settings,
+        agent=changes.agent or settings.agent,
+        sandbox=changes.sandbox or settings.sandbox,
+        keep_awake=settings.keep_awake and changes.keep_awake,
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
-    with RunLock(home, begun.run), heard_by(listener, choices, root, warn) as heard:
-        return Driver(home=home, crew=crew, listener=heard, warn=warn).go_on(begun.run, project, changes.caps)
+    with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
+        driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
+        return driver.go_on(begun.run, project, changes.caps)
+
+
+def over(run: RunRecord) -> RunEnd:
+    """There is nothing to resume: it is finished, or only a person can go on."""
+    waits = [waiting.phase for waiting in waiting_phases(run)]
+    if not waits:
+        return RunEnd(run=run.start.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+    reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
+    return RunEnd(run=run.start.run, exit=11, reason=reason)
+
+
+def verdict(folder: str, phase: str, word: str, issues: tuple[str, ...], warn: Warn) -> VerdictEnd:
+    """What a person says of a phase that waits for them: taken in at once, or by the run that is going on."""
+    return verdicts.give(find_root(Path(folder)), verdicts.Wish(phase, word, issues), os.environ, warn)
+
+
+def trends(folder: str) -> tuple[dict[str, Any], ...]:
+    """The numbers of every run that ended here, oldest first."""
+    return MetricsFile(find_root(Path(folder)) / ".autopilot").read()
 
 
 def stop(folder: str, *, now: bool) -> str:
@@ -282,12 +353,12 @@ def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxCho
     return attesting.check(folder, phase, file, sandbox, warn)
 
 
-def check_repository(root: Path, processes: ChildProcesses) -> None:
-    """Raises `RepositoryInvalid` for a repository no run can start from, before anything is written there."""
+def check_repository(root: Path, processes: ChildProcesses) -> str:
+    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
     git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
     repository = UserRepository(root, git)
     repository.shape()
-    repository.start()
+    return repository.start().base
 
 
 def read_project(root: Path) -> Project:

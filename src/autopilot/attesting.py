@@ -16,12 +16,12 @@ from autopilot.domain.phase import Phase
 from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.settings import Limits, SandboxChoice
-from autopilot.driving import Warn, cache_folder, processes_of, signer_of
 from autopilot.engine.receipting import standing_of
 from autopilot.engine.streams import Streams
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.receipt import statement, text_of
 from autopilot.evidence.recheck import Rerun, contradictions, read
+from autopilot.hiring import Warn, cache_folder, processes_of, signer_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.planning import ids
 from autopilot.planning.folders import folder_of

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from autopilot import tracing
 from autopilot.domain.checkup import Check
 from autopilot.domain.events import Entry
 from autopilot.domain.notices import Notice
 from autopilot.domain.protocols import Listener
 from autopilot.domain.secrets import Redactor
-from autopilot.planning.user_choices import NotifyChoices
+from autopilot.planning.user_choices import NotifyChoices, UserChoices
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.views.notifications import Account, Bell, Desktop, Notifier, Untold, Way
 
@@ -29,6 +30,17 @@ def ways_of(choices: NotifyChoices) -> tuple[Way, ...]:
         *((Desktop(ChildProcesses(), os.environ, desktop),) if choices.desktop else ()),
         *(Account(url) for url in choices.urls),
     )
+
+
+@contextmanager
+def heard_by(listener: Listener, choices: UserChoices, root: Path, warn: Warn) -> Iterator[Listener]:
+    """The listener, and all that the user wants to hear of their runs besides."""
+    home, wanted = root / ".autopilot", choices.traces.otel
+    with (
+        told(listener, choices.notify, root, warn) as first,
+        tracing.followed(first, home, warn, wanted=wanted) as heard,
+    ):
+        yield heard
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autopilot.domain.checkup import Check
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.domain.settings import Settings
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import Ground

@@ -18,13 +18,16 @@ import msgspec
 
 from autopilot import app
 from autopilot.agents import transcripts
+from autopilot.consulting.open_questions import OpenQuestions
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
+from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import owner
-from autopilot.views.dashboard.deeds import Deeds, Transcript
+from autopilot.views.dashboard.deeds import Deeds, Given, Transcript
 from autopilot.views.dashboard.guard import MOST_HEAD, Door
 from autopilot.views.text import last_line
+from autopilot.views.verdict_lines import lines
 from autopilot.workspace.beneath import Refused, opened, read_regular
 from autopilot.workspace.user_files import find_root
 
@@ -155,7 +158,19 @@ def server_of(roots: Sequence[Path], deeds: Deeds, door: Door, patience: "Patien
 
 def verbs() -> Deeds:
     """What a person can do from the page, done as the verbs do it."""
-    return Deeds(stop=lambda folder: app.stop(str(folder), now=False), resume=resume, transcript=transcript)
+    return Deeds(
+        stop=lambda folder: app.stop(str(folder), now=False),
+        resume=resume,
+        verdict=verdict,
+        questions=OpenQuestions(SystemClock()),
+        transcript=transcript,
+    )
+
+
+def verdict(folder: Path, phase: str, word: Given, issues: tuple[str, ...]) -> str:
+    notes = list[str]()
+    end = app.verdict(str(folder), phase, word, issues, notes.append)
+    return " ".join((*lines(end), *notes))
 
 
 def resume(folder: Path) -> str:

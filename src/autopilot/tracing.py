@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autopilot.domain.errors import AutopilotError, UsageInvalid
-from autopilot.domain.events import Brief, Entry, PhaseFinished, RunFinished, RunStopped, stream_of
+from autopilot.domain.events import Entry, PhaseFinished, RunFinished, RunStopped, stream_of
+from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import RunRecord
 from autopilot.journal.sqlite import SqliteJournal

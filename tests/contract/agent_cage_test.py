@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox.agent_view import AgentView, repository_config, sight
 from autopilot.sandbox.choose import Ground, choose
 from autopilot.sandbox.processes import ChildProcesses

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from autopilot.agents.choose import choose
+from autopilot.agents.cli_agent import Desk
 from autopilot.domain.agent import Call, PhaseRef, TaskRef
 from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
 from autopilot.domain.evidence import Usage
@@ -41,7 +42,7 @@ def at(folder: Path, agent: str, tier: SandboxChoice = "none") -> Agent:
         ground = grounds.choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    return choose(agent, ground.agents(AgentView()), folder / "transcripts", "r1", folder)
+    return choose(agent, Desk(ground.agents(AgentView()), folder / "transcripts", "r1", tier != "none"), folder)
 
 
 @pytest.fixture(params=["scripted", "exec", "exec in bubblewrap", "exec in landlock"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.running import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import PlainProcesses
 from support.repos import make_repo, write

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.protocols import Job
+from autopilot.domain.running import Job
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 
@@ -21,7 +21,7 @@ CALL = "run-1/3/execute/1"
 RUN = """
 import sys
 from pathlib import Path
-from autopilot.domain.protocols import Job
+from autopilot.domain.running import Job
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 keep, cwd, script, lease, path, mark = sys.argv[1:]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses
@@ -274,7 +274,7 @@ def test_sweeping_no_mark_at_all_touches_nobody(processes: Processes) -> None:
 @on_linux
 def test_a_program_dies_with_us(tmp_path: Path) -> None:
     code = (
-        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.protocols import Job\n"
+        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.running import Job\n"
         f"ChildProcesses().run(Job(argv=('sleep', '60'), cwd='/', env={{'PATH': {PATH!r}}}),"
         f" lambda pid: open({str(tmp_path / 'pid')!r}, 'w').write(str(pid)) and None)"
     )
@@ -301,3 +301,24 @@ def test_several_programs_at_once_do_not_disturb_each_other(processes: Processes
     for thread in threads:
         thread.join()
     assert codes == {number: number for number in range(1, 9)}
+
+
+def test_while_halted_every_thread_is_interrupted_and_nothing_starts(tmp_path: Path) -> None:
+    processes, met = ChildProcesses(), tmp_path / "met"
+    ends: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            processes.run(shell(f"touch {met}; sleep 60", tmp_path, mark="halted"))
+        except Interrupted as end:
+            ends.append(end)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert comes_true(met.exists)
+    with processes.halted():
+        thread.join(10)
+        with pytest.raises(Interrupted):
+            processes.run(shell("exit 0", tmp_path))
+
+    assert (len(ends), thread.is_alive(), processes.run(shell("exit 0", tmp_path)).exit_code) == (1, False, 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.protocols import Sandbox
+from autopilot.domain.running import Sandbox
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
 from autopilot.sandbox.canary import ATTACKS, weakness

@@ -6,15 +6,19 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
-from autopilot.domain.protocols import Job, Ran, Workspace
+from autopilot.domain.running import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import CutOff, PlainProcesses, PowerCut
 from support.repos import git, make_repo, write
 from support.workspaces import ENV, FILES, PLANNING, Bench, change, make_bench, message, open_workspace
+
+if TYPE_CHECKING:
+    from autopilot.domain.protocols import Workspace
 
 TRACKED = {**FILES, ".planning/ROADMAP.md": "# tracked\n", ".planning/old.md": "old\n"}
 

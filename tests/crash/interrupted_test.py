@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app, driving
+from autopilot import app, hiring
 from autopilot.journal.ledger import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
 from support.letters import Letters
@@ -52,7 +52,7 @@ def begin(letters: Letters) -> subprocess.Popen[bytes]:
 
 def survivors(letters: Letters) -> list[str]:
     """Programs started for this project that are still alive, by the mark in their environment."""
-    mark = f"AUTOPILOT_MARK={driving.processes_of(letters.root)._territory}/".encode()
+    mark = f"AUTOPILOT_MARK={hiring.processes_of(letters.root)._territory}/".encode()
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):

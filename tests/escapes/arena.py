@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from autopilot.domain.protocols import Sandbox
+from autopilot.domain.running import Sandbox
 from autopilot.sandbox import confine, seccomp
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.launching import Ceilings

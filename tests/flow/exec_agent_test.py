@@ -5,8 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from autopilot.agents.choose import choose as choose_agent
+from autopilot.agents.cli_agent import Desk
+from autopilot.domain.agent import Call, PhaseRef
 from autopilot.domain.answers import (
     DivergenceOpinion,
     FixClaim,
@@ -24,6 +28,7 @@ from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.questions import schema_of
 from autopilot.domain.results import Verified
+from autopilot.hiring import past_work
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 from support.project import plan_answer, reviews
@@ -171,3 +176,29 @@ def test_without_any_sandbox_no_run_starts_and_nothing_is_written(project: Drive
     assert refused.value.exit_code == 4
     assert all(parts_of(refused.value))
     assert not (project.root / ".autopilot").exists()
+
+
+def test_a_replay_gives_the_same_replies_and_does_the_same_work(place: Path, project: Drive, tmp_path: Path) -> None:
+    end = project.run()
+    home, work = project.root / ".autopilot", tmp_path / "work"
+    work.mkdir()
+    desk = Desk(
+        ChildProcesses(), home / "transcripts", "again", past_work=lambda run: past_work(run, home, ChildProcesses())
+    )
+    agent = choose_agent(f"replay:{end.run}", desk, place)
+    base = Call(
+        id="again/1/plan/1",
+        role="plan",
+        prompt="Plan.",
+        answer_schema={},
+        phase=PhaseRef(id="1", name="Letter 1", type="mixed", dir=".planning/phases/01-letter-1"),
+        folder=str(work),
+    )
+
+    for step, text in (("plan", None), ("execute", "not yet\n"), ("fix", "done\n")):
+        reply = agent.call(msgspec.structs.replace(base, id=f"again/1/{step}/1"), lambda _: None)
+        letter = work / "letter1.txt"
+        assert (reply.outcome, reply.usage.cost_usd) == ("ok", 0.25)
+        assert (letter.read_text() if letter.exists() else None) == text
+    assert (work / ".planning/phases/01-letter-1/PLAN.md").exists()
+    assert agent.call(msgspec.structs.replace(base, id="again/1/plan/9"), lambda _: None).outcome == "bad_output"

@@ -1,9 +1,12 @@
 """Several phases at a time: they overlap, are merged, and none of them loses what another does."""
 
+import json
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,9 +14,18 @@ from typing import Any
 
 import pytest
 
-from autopilot import app, driving
-from autopilot.domain.events import MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
+from autopilot import app, hiring
+from autopilot.domain.events import (
+    Entry,
+    MergeRefused,
+    PhaseFinished,
+    PhaseMerged,
+    PhaseStarted,
+    RunFinished,
+    StepFinished,
+)
 from autopilot.domain.modes import Modes
+from autopilot.domain.run_caps import RunCaps
 from support.letters import Letters, MeetingLetters
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
@@ -130,7 +142,7 @@ def test_work_that_is_red_only_together_is_done_again_on_top(place: Path) -> Non
 
 
 def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={driving.processes_of(root)._territory}/".encode()
+    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
@@ -204,3 +216,45 @@ def test_a_stop_takes_every_child_of_every_phase_with_it(place: Path, how: str) 
         assert run.wait(20) == 130
         assert time.monotonic() - began < 10
     assert not survivors(letters.root)
+
+
+def test_a_gate_that_is_red_only_together_keeps_the_later_phase_out(place: Path) -> None:
+    together = "test ! -e letter1.txt || test ! -e letter2.txt"
+    project = driven(place, [*reviews(), *letters("1"), *letters("2", sleep=0.5)], "1", "2")
+    limits = {"task_fixes": 0, "debug_attempts": 0, "replans": 0}
+    config = {"project": {"commands": {"test": together}}, "workflow": {"research": False}, "limits": limits}
+    write(project.root, {".planning/config.json": json.dumps(config)})
+
+    end = project.run(modes=JOBS)
+
+    (refused,) = project.of(MergeRefused)
+    assert refused.because == f"red once merged with the line: test: `{together}`"
+    assert (end.phases["1"].status, end.phases["2"].status) == ("completed", "failed")
+    assert not (project.root / "letter2.txt").exists()
+
+
+def test_a_cap_stops_every_phase_and_the_run_can_be_resumed(place: Path) -> None:
+    costly = {"usage": {"input_tokens": 900, "output_tokens": 0}}
+    answers = [{**answer, **costly} for answer in letters("1", "2", "3")]
+    project = driven(place, [*reviews(), *answers], "1", "2", "3")
+
+    end = project.run(modes=JOBS, caps=RunCaps(tokens=2000))
+
+    assert (end.exit, project.of(RunFinished)[-1].brake) == (20, "tokens_per_run")
+    assert not [thread for thread in threading.enumerate() if thread.name in {"1", "2", "3", "line"}]
+
+
+def test_a_bug_in_one_phase_ends_the_run_and_keeps_what_the_others_finished(place: Path) -> None:
+    project = driven(place, [*reviews(), *letters("1", "2", "3")], "1", "2", "3")
+
+    def break_down(entry: Entry) -> None:
+        if isinstance(entry.event, StepFinished) and entry.event.step == "execute":
+            project.meanwhile = lambda _: None
+            raise LookupError("a bug")
+
+    project.meanwhile = break_down
+    with pytest.raises(LookupError):
+        project.run(modes=JOBS)
+
+    assert project.resume().exit == 0
+    assert max(Counter(project.calls).values()) == 1

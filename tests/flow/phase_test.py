@@ -350,20 +350,6 @@ def test_hum_01_a_verifier_who_is_sure_enough_may_not_defer(place: Path) -> None
     assert project.of(PhaseFinished)[-1].outcome.human_verify_justification is None
 
 
-def test_splt_09_a_plan_too_big_for_one_pass_asks_to_be_split_and_is_carried_out(place: Path) -> None:
-    files = [(f"part{n}.txt", f"word{n}") for n in range(1, 6)] + [("letter1.txt", "done")]
-    plan = plan_answer("1", files)
-    text = plan["write"]["{dir}/PLAN.md"].replace('complexity="simple"', 'complexity="complex"')
-    works = [work_answer("1", f"01-0{n}", file, f"{word}\n") for n, (file, word) in enumerate(files, 1)]
-    project = driven(place, [*reviews(), {**plan, "write": {**plan["write"], "{dir}/PLAN.md": text}}, *works])
-
-    assert project.run().exit == 0
-    outcome = project.of(PhaseFinished)[-1].outcome
-    assert outcome.split_details is not None
-    assert [part.sub_phase_id for part in outcome.split_details.recommended_sub_phases] == ["1a", "1b"]
-    assert any(issue.startswith("split_request: 6 complex tasks") for issue in outcome.issues)
-
-
 def test_an_answer_nobody_can_read_is_repaired_once(place: Path) -> None:
     project = driven(place, [*reviews(), PLAN, {**GOOD, "result": {"evidence": "a string where a list belongs"}}])
 

@@ -9,8 +9,9 @@ import pytest
 
 from autopilot.app import foresee
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.events import Brief, PhaseStarted, StepFinished
+from autopilot.domain.events import PhaseStarted, StepFinished
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import Brief
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Triaged
 from autopilot.redoing import NO_SCORECARD

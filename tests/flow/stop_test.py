@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app, driving
+from autopilot import app, hiring
 from autopilot.journal.ledger import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
 from support.project import honest
@@ -26,7 +26,7 @@ SLOW = """# Roadmap
 
 
 def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={driving.processes_of(root)._territory}/".encode()
+    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import driving
+from autopilot import hiring
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Verified
@@ -146,7 +146,7 @@ def test_a_run_that_is_killed_leaves_neither_server_nor_browser(place: Path) -> 
 
 def survivors(project: Drive) -> str:
     """The command lines of every process started for this project, by the mark in their environment."""
-    mark = f"AUTOPILOT_MARK={driving.processes_of(project.root)._territory}/".encode()
+    mark = f"AUTOPILOT_MARK={hiring.processes_of(project.root)._territory}/".encode()
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

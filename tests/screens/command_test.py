@@ -66,7 +66,7 @@ def test_what_must_be_fast_loads_nothing_heavy(words: list[str], tmp_path: Path)
         (["status"], 2, ["autopilot: No run found.", "  There is no", "  Start one"]),
         (["status", "--watch"], 2, ["autopilot: Unknown option '--watch' after 'status'.", "  It is not", "  Options of"]),
         (["frobnicate"], 2, ["autopilot: Unknown verb 'frobnicate'.", "  Autopilot does", "  Verbs: "]),
-        (["3", "--quality"], 2, ["autopilot: Unknown option '--quality' after 'run'.", "  It is not", "  Options of"]),
+        (["3", "--fast"], 2, ["autopilot: Unknown option '--fast' after 'run'.", "  It is not", "  Options of"]),
         (["rebuild"], 2, ["autopilot: ", "  ", "  "]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

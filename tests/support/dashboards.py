@@ -17,13 +17,13 @@ from autopilot.domain.events import (
     AgentStarted,
     Event,
     PhaseFinished,
-    PhaseOutcome,
     PhaseStarted,
     StepFinished,
     StepStarted,
     stream_of,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.results import Preflighted
 from autopilot.domain.verdict import Advance, AskHuman, Verdict
 from autopilot.journal.clock import SystemClock

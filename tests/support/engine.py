@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.agent import Call, Reply
-from autopilot.domain.events import Brief, StepStarted, stream_of
+from autopilot.domain.events import StepStarted, stream_of
+from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Agent, Listener
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Limits

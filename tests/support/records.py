@@ -18,19 +18,9 @@ from autopilot.domain.answers import (
     WorkClaim,
 )
 from autopilot.domain.digest import PassDigest, digest_of
-from autopilot.domain.events import (
-    AgentAnswered,
-    Brief,
-    Entry,
-    Event,
-    PhaseFinished,
-    PhaseOutcome,
-    RunStarted,
-    Spec,
-    StepFinished,
-    StepStarted,
-)
+from autopilot.domain.events import AgentAnswered, Entry, Event, PhaseFinished, RunStarted, StepFinished, StepStarted
 from autopilot.domain.evidence import Change, Claim, CommandRun, FileChange, Usage, Work
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Criterion, Phase, Plan, Task, TaskTest
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (

@@ -1,18 +1,66 @@
 """Whole runs through `app`, watched: real git, real journal, the scripted agent."""
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from autopilot import app
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.person import NOBODY, Person
+from autopilot.domain.request import RunEnd, RunRequest, VerdictEnd
+from autopilot.views.narration import Narrator
 from support.project import make_project, toml
 from support.repos import git
 
 E = TypeVar("E")
+MEMORY = Path("/dev/shm")
+
+
+@contextmanager
+def playground() -> Iterator[Path]:
+    """
+    A folder for a project and its clones, in memory where the system has such a place.
+
+    These tests are about order, not about the disk, and a run waits for the disk after every step.
+    """
+    usable = MEMORY.is_dir() and os.access(MEMORY, os.W_OK)
+    folder = Path(tempfile.mkdtemp(prefix="autopilot-flow-", dir=MEMORY if usable else None))
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AUTOPILOT_CACHE", str(folder / "cache"))
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A project brought to a certain point once, and brought back to it for every test."""
+
+    place: Path
+    kept: Path
+    entries: tuple[tuple[str, Entry], ...]
+
+    @staticmethod
+    def of(place: Path, kept: Path, project: "Drive") -> "Stage":
+        shutil.copytree(place, kept / "copy", symlinks=True)
+        return Stage(place, kept / "copy", tuple(project.entries))
+
+    def again(self) -> "Drive":
+        """At the very same path, which the project's own git and journal know."""
+        for child in self.place.iterdir():
+            shutil.rmtree(child) if child.is_dir() else child.unlink()
+        shutil.copytree(self.kept, self.place, symlinks=True, dirs_exist_ok=True)
+        return Drive(self.place / "project", entries=list(self.entries))
 
 
 def roadmap_of(*phases: str) -> str:
@@ -37,8 +85,9 @@ class Drive:
     entries: list[tuple[str, Entry]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     meanwhile: Callable[[Entry], None] = lambda _: None
+    person: Person = NOBODY
 
-    def run(self, phases: str = "all", **more: Any) -> RunEnd:
+    def run(self, phases: str = "all", person: Person | None = None, **more: Any) -> RunEnd:
         fields: dict[str, Any] = {
             "folder": str(self.root),
             "phases": phases,
@@ -46,10 +95,25 @@ class Drive:
             "sandbox": "none",
             **more,
         }
-        return app.start(RunRequest(**fields), self.hear, self.warnings.append)
+        return app.start(RunRequest(**fields), self.hear, self.warnings.append, person or self.person)
 
     def resume(self) -> RunEnd:
-        return app.resume(str(self.root), self.hear, self.warnings.append)
+        return app.resume(str(self.root), self.hear, self.warnings.append, person=self.person)
+
+    def verdict(self, phase: str, word: str, *issues: str) -> VerdictEnd:
+        return app.verdict(str(self.root), phase, word, issues, self.warnings.append)
+
+    def state(self) -> dict[str, Any]:
+        """state.json, or what the newest run left in the archive."""
+        kept = self.root / ".autopilot" / "state.json"
+        found = kept if kept.exists() else max((kept.parent / "archive").glob("run-*.json"))
+        held: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
+        return held
+
+    def told(self) -> list[str]:
+        """What a plain view would have shown."""
+        narrator = Narrator()
+        return [line for stream, entry in self.entries for line in narrator.tell(stream, entry)]
 
     def hear(self, stream: str, entry: Entry) -> None:
         self.entries.append((stream, entry))

@@ -25,6 +25,8 @@ class SaidFacts:
 
     holding: frozenset[str] = frozenset()
     orphans: frozenset[str] = frozenset()
+    lacking: frozenset[str] = frozenset()
+    places: Mapping[str, str] = field(default_factory=dict)
     inside: tuple[Finding, ...] = ()
     tampered: tuple[Finding, ...] = ()
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
@@ -60,6 +62,15 @@ class SaidFacts:
 
     def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(paths)
+
+    def known(self, commit: str, text: str) -> tuple[str, ...]:
+        return tuple(place for name, place in self.places.items() if name in text)
+
+    def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if path in self.lacking)
+
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self.lacking)
 
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         return self.inside

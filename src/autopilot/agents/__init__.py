@@ -1,1 +1,1 @@
-"""Coding agents behind one protocol: scripted and exec; answers drawn from messy text and validated."""
+"""Coding agents behind one protocol: vendors' programs, ACP, exec, scripted and replayed; their answers and limits."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from autopilot.agents.printing import ending, plain
 from autopilot.agents.transcripts import store, transcript
 from autopilot.domain.agent import Call, Outcome, Reply
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 
 PROTOCOL = 1
 TEXT_SHOWN = 8_000

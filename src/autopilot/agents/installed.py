@@ -7,34 +7,25 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autopilot.agents.backend import Backend
+from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 
-KNOWN = ("claude", "codex", "gemini", "opencode", "goose", "qwen", "copilot", "pi")
+KNOWN = tuple(backend.name for backend in PREFERRED)
 SECONDS = 3.0
-# Where each keeps its account: variables, and files below the home. Only whether they are there is looked at.
-ACCOUNTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "claude": (("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"), (".claude/.credentials.json",)),
-    "codex": (("OPENAI_API_KEY", "CODEX_API_KEY"), (".codex/auth.json",)),
-    "gemini": (("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",)),
-    "opencode": (("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), (".local/share/opencode/auth.json",)),
-    "goose": (("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), (".config/goose/config.yaml",)),
-    "qwen": (("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",)),
-    "copilot": (("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"), (".copilot/config.json",)),
-    "pi": (("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), (".pi/agent/auth.json",)),
-}
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
 def agent_checks(processes: Processes, environment: Mapping[str, str]) -> Iterator[Check]:
     """One line for each that is there, or one that says that none is."""
     path = environment.get("PATH", os.defpath)
-    found = [(name, place) for name in KNOWN if (place := shutil.which(name, path=path))]
-    for name, place in found:
+    found = [(backend, place) for backend in PREFERRED if (place := place_of(backend, environment))]
+    for backend, place in found:
         said = version(processes, place, path)
-        told = f"{name} {said}" if said else f"{name} (does not tell its version)"
-        yield _account(name, f"{told} at {place}", environment)
+        told = f"{backend.name} {said}" if said else f"{backend.name} (does not tell its version)"
+        yield _account(backend, f"{told} at {place}{_beside(said, backend)}", environment)
     if not found:
         yield Check(
             level="warn",
@@ -44,19 +35,36 @@ def agent_checks(processes: Processes, environment: Mapping[str, str]) -> Iterat
         )
 
 
-def _account(name: str, told: str, environment: Mapping[str, str]) -> Check:
-    """Whether the agent seems signed in; an account in the system's own keychain cannot be seen."""
-    variables, files = ACCOUNTS[name]
+def place_of(backend: Backend, environment: Mapping[str, str]) -> str | None:
+    """Where the program is, None if it is not on PATH."""
+    return shutil.which(backend.program, path=environment.get("PATH", os.defpath))
+
+
+def sign_of(backend: Backend, environment: Mapping[str, str]) -> str | None:
+    """What shows that it is signed in: a variable that is set, or a file that is there; neither is looked into."""
     home = environment.get("HOME", "")
-    sign = next((v for v in variables if environment.get(v)), None)
-    sign = sign or next((f"~/{file}" for file in files if home and Path(home, file).is_file()), None)
+    variable = next((name for name in backend.sign_in.variables if environment.get(name)), None)
+    return variable or next(
+        (f"~/{file}" for file in backend.sign_in.files if home and Path(home, file).is_file()), None
+    )
+
+
+def _beside(said: str | None, backend: Backend) -> str:
+    """A note where the version is another one than the adapter was made on, by its first number."""
+    differs = said and said.split(".")[0] != backend.tested.split(".")[0]
+    return f" (made for {backend.tested})" if differs else ""
+
+
+def _account(backend: Backend, told: str, environment: Mapping[str, str]) -> Check:
+    """Whether the agent seems signed in; an account in the system's own keychain cannot be seen."""
+    sign = sign_of(backend, environment)
     if sign:
         return Check(level="ok", what="agent", found=f"{told}, signed in by {sign}")
     return Check(
         level="warn",
         what="agent",
         found=f"{told}, no sign of an account",
-        fix=f"Start `{name}` once and sign in, unless its account is in the system's keychain.",
+        fix=f"Start `{backend.program}` once and sign in, unless its account is in the system's keychain.",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 
@@ -18,7 +18,7 @@ CAP = 4_000_000
 
 
 class Transcript(Value, frozen=True, kw_only=True):
-    """`exit` is None for a call that was cut off at its time limit."""
+    """`exit` is None for a call that we ended. `agent` is the kind of program that printed this."""
 
     call: str
     command: tuple[str, ...]
@@ -27,9 +27,10 @@ class Transcript(Value, frozen=True, kw_only=True):
     stderr: str
     exit: int | None
     seconds: float
+    agent: str = "exec"
 
 
-def transcript(call: str, command: tuple[str, ...], stdin: dict[str, Any], ran: Ran) -> Transcript:
+def transcript(call: str, command: tuple[str, ...], stdin: dict[str, Any], ran: Ran, agent: str = "exec") -> Transcript:
     return Transcript(
         call=call,
         command=command,
@@ -38,6 +39,7 @@ def transcript(call: str, command: tuple[str, ...], stdin: dict[str, Any], ran: 
         stderr=ran.stderr[-CAP:].decode(errors="replace"),
         exit=ran.exit_code,
         seconds=round(ran.seconds, 3),
+        agent=agent,
     )
 
 
@@ -64,3 +66,11 @@ def store(folder: Path, entry: Transcript) -> bool:
                 temporary.unlink()
         return False
     return True
+
+
+def recorded(folder: Path, call: str) -> Transcript | None:
+    """The transcript of a call, None where there is none or what is there is not whole."""
+    try:
+        return msgspec.json.decode(path_of(folder, call).read_bytes(), type=Transcript)
+    except (OSError, msgspec.DecodeError):
+        return None

@@ -3,11 +3,20 @@
 import argparse
 from typing import NoReturn, get_args
 
-from autopilot.cli import export_options, mode_options, phase_options, receipt_options, serve_options
+from autopilot.cli import (
+    export_options,
+    loop_options,
+    mode_options,
+    phase_options,
+    receipt_options,
+    serve_options,
+    verdict_options,
+)
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
 
 MOST = 10**9
+ASKING = ("map", "discuss")
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,23 +58,17 @@ def parse(verb: str, words: list[str]) -> argparse.Namespace:
 
 def parser_of(verb: str) -> Parser:
     parser = Parser(verb)
+    _describe_asking(parser, verb)
     if verb == "run":
-        parser.add_argument("phases", nargs="*")
-        parser.add_argument("--agent", default="auto")
-        parser.add_argument("--reviewer")
-        parser.add_argument("--model")
-        mode_options.describe(parser)
-        confinement = parser.add_mutually_exclusive_group()
-        confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
-        confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
         parser.add_argument("--from", dest="first", metavar="PHASE")
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
-    if verb in {"run", "resume"}:
+    if verb in {"run", "resume", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--plain", action="store_true")
-    if verb in {"run", "resume", "status", "explain", "doctor", "progress"}:
+        parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
+    if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:
         parser.add_argument("--now", action="store_true")
@@ -75,11 +78,31 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    verdict_options.describe(parser, verb)
+    loop_options.describe(parser, verb)
     serve_options.describe(parser, verb)
     export_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser
+
+
+def _describe_asking(parser: Parser, verb: str) -> None:
+    """What every verb takes that asks agents about phases; nothing for any other verb."""
+    if verb not in {"run", *ASKING}:
+        return
+    parser.add_argument("phases", nargs="*")
+    parser.add_argument("--agent", default="auto")
+    if verb == "run":
+        parser.add_argument("--reviewer")
+    parser.add_argument("--model")
+    if verb == "run":
+        mode_options.describe(parser)
+    else:
+        parser.add_argument("--answers", metavar="FILE")
+    confinement = parser.add_mutually_exclusive_group()
+    confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
+    confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
 
 
 def _describe_caps(parser: Parser) -> None:

@@ -51,25 +51,9 @@ def _perform(verb: str, words: list[str]) -> int:
 
         console.say(explain.explain(tables.stages(), as_json=options.json))
         return 0
-    from autopilot import app
-    from autopilot.cli import look, verbs
+    from autopilot.cli import dispatch
 
-    if verb in {"demo", "serve", "export"}:
-        from autopilot.cli import showing
-
-        return showing.perform(options)
-    if verb in {"phases", "init"}:
-        from autopilot.cli import init, phases
-
-        desk = app.desk(verbs.here())
-        return init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
-    if verb == "receipt":
-        from autopilot.cli import receipt
-
-        return receipt.perform(options, app)
-    if look.only_looks(options):
-        return look.perform(options, app)
-    return verbs.perform(options, app)
+    return dispatch.perform(verb, options)
 
 
 def verb_of(words: list[str]) -> tuple[str, list[str]]:

@@ -13,6 +13,11 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "verdict",
+    "trends",
+    "map",
+    "discuss",
+    "loop",
     "serve",
     "export",
 )
@@ -33,20 +38,26 @@ verbs:
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
   status                show how the run stands
+  verdict               N pass, fail or issues: decide on a phase that waits
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
   doctor                check all that a run depends on, and say how to mend it
   progress              the phases of the roadmap, and what to do next
+  trends                how the runs so far compare with each other
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  map [PHASES]          ask what phases do not say, and keep the answers
+  discuss [PHASES]      talk about what is open in phases; runs nothing
+  loop                  one session after another, in the mode it is sure of
   serve [FOLDER ...]    the dashboard: runs live in a browser, on this machine
   export [RUN]          --otel sends a run's traces to an OpenTelemetry
                         collector; --json prints them
 
 options of run:
-  --agent NAME          exec:'COMMAND' or scripted:FILE (docs/agents.md)
+  --agent NAME          auto (default), claude, codex, gemini, ..., acp:COMMAND,
+                        exec:COMMAND, scripted:FILE, replay:RUN (docs/agents.md)
   --reviewer NAME       the agent that verifies, judges and rates
   --model NAME          the model the agent should use
   --complete            all outstanding phases; what a failure blocks is skipped
@@ -70,6 +81,7 @@ options of run:
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes
+  --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
@@ -78,9 +90,11 @@ options of run:
 options of other verbs:
   resume --now          do not wait until a circuit breaker has cooled down
   stop --now            do not wait for it to tidy up; nothing is lost by it
+  verdict N issues "TEXT"  what is wrong (again for more): the next try mends
+                        it; fail takes texts too; --json for programs
   status --json         print .autopilot/state.json itself
   demo --keep FOLDER    make the sample project there and leave it
-  explain --json        the same as JSON; also for doctor and progress
+  explain --json        the same as JSON; also for doctor, progress, trends
   doctor --write-config write the detected commands to .planning/config.json
   doctor --notify       send a test by every way you want to be told of things
   phases list --json    the phases as JSON; also for its other verbs
@@ -92,6 +106,11 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
+                        --max-tokens, --json as for run
+  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
+                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+                        --json, agents as for run (docs/session-loop.md)
   serve --read-only     nothing can be done from the page; also for sharing by
                         --host ADDRESS; --port N (docs/dashboard.md)
   --help, --version

@@ -9,7 +9,10 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console, mode_options
+from autopilot.cli.person import somebody
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
+from autopilot.domain.modes import Modes
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
 from autopilot.domain.run_caps import RunCaps
@@ -23,9 +26,18 @@ Demo = Callable[[str | None, Listener, Warn], tuple[RunEnd, str]]
 class App(Protocol):
     """What the command line needs of the program; `autopilot.app` is one."""
 
-    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd: ...
+    def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
 
-    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd: ...
+    def consult(self, request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
+
+    def resume(
+        self,
+        folder: str,
+        listener: Listener,
+        warn: Warn,
+        changes: Resumption | None = None,
+        person: Person = NOBODY,
+    ) -> RunEnd: ...
 
     def stop(self, folder: str, *, now: bool) -> str: ...
 
@@ -37,10 +49,16 @@ def perform(options: argparse.Namespace, app: App) -> int:
     match options.verb:
         case "run":
             request = request_of(options, folder=here())
-            return _drive(lambda view: app.start(request, view, warn), as_json=options.json)
+            return _drive(lambda view: app.start(request, view, warn, somebody(view.say)), as_json=options.json)
+        case "map" | "discuss":
+            request = asking_request(options, folder=here())
+            return _drive(lambda view: app.consult(request, warn, somebody(view.say)), as_json=options.json)
         case "resume":
-            folder, changes = here(), Resumption(caps=caps_of(options), now=options.now)
-            return _drive(lambda view: app.resume(folder, view, warn, changes), as_json=options.json)
+            folder = here()
+            changes = Resumption(caps=caps_of(options), now=options.now, keep_awake=options.keep_awake)
+            return _drive(
+                lambda view: app.resume(folder, view, warn, changes, somebody(view.say)), as_json=options.json
+            )
         case "stop":
             console.say(app.stop(here(), now=options.now))
         case "rebuild":
@@ -65,6 +83,22 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         only=options.only,
         caps=caps_of(options),
         modes=mode_options.chosen(options),
+        answers=options.answers,
+        keep_awake=options.keep_awake,
+    )
+
+
+def asking_request(options: argparse.Namespace, folder: str) -> RunRequest:
+    """`map` and `discuss` as verbs: people are asked, and nothing is run."""
+    phases = " ".join(options.phases)
+    modes = Modes(map=phases) if options.verb == "map" else Modes(discuss=phases)
+    return RunRequest(
+        folder=folder,
+        agent=options.agent,
+        model=options.model,
+        sandbox=options.sandbox,
+        caps=caps_of(options),
+        modes=modes,
         answers=options.answers,
     )
 

@@ -14,6 +14,12 @@ REVIEWERS: frozenset[str] = frozenset(
     {"plan_check", "mini_verify", "verify", "judge", "judge_divergence", "rate", "integration", "audit"}
 )
 
+Access = Literal["read", "run", "write"]
+"""What a role needs of its workspace: to look at it, to run its commands as well, or to change it."""
+READERS: frozenset[str] = frozenset(
+    {"plan_check", "judge_divergence", "question", "gray_areas", "follow_up", "extract"}
+)
+
 Outcome = Literal[
     "ok", "bad_output", "rate_limited", "usage_limited", "auth", "overloaded", "context_exhausted", "limit_hit",
     "timeout", "cancelled", "crashed",
@@ -35,12 +41,22 @@ class TaskRef(Value, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
+class Thread(Value, frozen=True, kw_only=True):
+    """A conversation an agent can go on with. `usage` is all it has cost so far: some agents count from its start."""
+
+    id: str
+    usage: Usage = Usage()
+
+
 class Call(Value, frozen=True, kw_only=True):
     """
     One question to one agent, asked in `folder`.
 
     `id` is `<run>/<phase>/<step>/<n>` and stays the same when a resumed run asks again; `attempt` counts the times
     this role was put to this task (or phase), so that written answers can be matched without counting calls.
+
+    `thread` is the conversation to go on with, a new one without. `turns` and `usd` are caps of this call, which an
+    agent that can keep them keeps by itself.
     """
 
     id: str
@@ -53,6 +69,9 @@ class Call(Value, frozen=True, kw_only=True):
     model: str | None = None
     seconds: int = 3600
     folder: str = "."
+    thread: Thread | None = None
+    turns: int | None = None
+    usd: float | None = None
 
 
 class Reply(Value, frozen=True, kw_only=True):
@@ -61,7 +80,8 @@ class Reply(Value, frozen=True, kw_only=True):
 
     `text` is the end of what the agent printed, `lines` how many lines the whole of it had; the whole lies in the
     transcript. `commands` are facts only where the adapter `observes` what the agent runs; otherwise they are what the
-    agent says.
+    agent says. `usage` is what this call cost, whatever its `thread` had cost before. `issues` is what was wrong with
+    what the program printed, apart from the answer.
     """
 
     outcome: Outcome
@@ -72,3 +92,13 @@ class Reply(Value, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     observes: bool = False
     resets_at: str | None = None
+    thread: Thread | None = None
+    model: str | None = None
+    issues: tuple[str, ...] = ()
+
+
+def access_of(role: str) -> Access:
+    """Reviewers that have to see things run may run them; none of them changes a file."""
+    if role in READERS:
+        return "read"
+    return "run" if role in REVIEWERS else "write"

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from autopilot.domain.events import PhaseFinished, PhaseOutcome, PhaseStarted
-from autopilot.domain.record import RunRecord
+from autopilot.domain.events import PhaseFinished, PhaseStarted
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import Before
 
 KEPT = "as an earlier run left it"
@@ -46,3 +47,16 @@ def _base(run: RunRecord, phase: str) -> str:
 
 def _score(outcome: PhaseOutcome) -> float:
     return -1.0 if outcome.alignment_score is None else outcome.alignment_score
+
+
+def pass_behind(
+    chosen: PhaseFinished, ended: Sequence[PhaseFinished], passes: Sequence[PhaseRecord]
+) -> PhaseRecord | None:
+    """
+    The pass that came to that end; `ended` are all ends of the phase. None where parts of it came together to it.
+
+    A person's word may have been put on the end since, so it is known by its outcome.
+    """
+    single = [end for end in ended if not end.outcome.sub_phases]
+    pairs = reversed(list(zip(passes, single, strict=False)))
+    return next((record for record, end in pairs if end.outcome is chosen.outcome), None)

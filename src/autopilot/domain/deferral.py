@@ -9,11 +9,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.returns import Justification
 
-CONFIDENT = 6
-NO_REASON = (
-    "Say with autonomous_confidence (1-10) how sure you are that the work holds without a person. Below 6, give "
-    "deferral_evidence [{criterion, methods_attempted, why_insufficient}]; that somebody should look is no reason."
-)
+CONFIDENT = 6.0
 # STAT-03: what the run says when it does not let a phase wait for somebody to look at it.
 REJECTED = (
     "Phase deferred to human with generic visual confirmation but all auto tasks passed. Rejecting deferral -- "
@@ -29,6 +25,15 @@ _WORKFLOW = re.compile(
 )
 
 
+def no_reason(threshold: float) -> str:
+    """What a verifier is told who leaves something to a person and names nothing it tried."""
+    return (
+        "Say with autonomous_confidence (1-10) how sure you are that the work holds without a person. "
+        f"Below {threshold:g}, give deferral_evidence [{{criterion, methods_attempted, why_insufficient}}]; "
+        "that somebody should look is no reason."
+    )
+
+
 def for_a_person(record: PhaseRecord) -> tuple[Task, ...]:
     return tuple(task for task in record.tasks if task.type != "auto")
 
@@ -38,9 +43,9 @@ def person_only(record: PhaseRecord) -> bool:
     return bool(record.tasks) and len(for_a_person(record)) == len(record.tasks)
 
 
-def confident(opinion: VerifyOpinion | None) -> bool:
-    """HUM-01, HUM-02: sure enough that no person is needed."""
-    return opinion is not None and opinion.autonomous_confidence >= CONFIDENT
+def confident(opinion: VerifyOpinion | None, threshold: float = CONFIDENT) -> bool:
+    """HUM-01, HUM-02, STAT-06b: sure enough that no person is needed."""
+    return opinion is not None and opinion.autonomous_confidence >= threshold
 
 
 def specific(opinion: VerifyOpinion | None) -> bool:

@@ -13,6 +13,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x UsageLimited           exit 22: the agent's usage window is used up
   x RunLocked              exit 75: another run holds the repository
+  x AskingStopped          exit 130: somebody left the questions; what was answered is kept
 
 * Interrupted              exit 130: a BaseException, so that no step swallows it
 * NoAnswer                 an agent call ended without a usable answer; the engine turns it into a result
@@ -73,6 +74,10 @@ class UsageLimited(AutopilotError):
 
 class RunLocked(AutopilotError):
     exit_code = 75
+
+
+class AskingStopped(AutopilotError):
+    exit_code = 130
 
 
 class Interrupted(BaseException):

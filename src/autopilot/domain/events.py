@@ -3,139 +3,37 @@ Everything the journal can say. Past tense: each is written when, and only when,
 
 A run has one stream, `<run>`, and each pass of a phase through the pipeline has its own: `<run>/<phase>` for the first,
 `<run>/<phase>~<number>` for those after it (a remediation, or a second try in a resumed run). The steps behind the last
-phase are in `<run>/completion`.
+phase are in `<run>/completion`. What is asked before a run has streams of the same form below `asking/`, which are no
+runs.
 """
 
-from typing import Any, Literal
+from typing import Any
 
-from autopilot.domain.agent import Outcome, Role
-from autopilot.domain.answers import Deferral
+from autopilot.domain.agent import Outcome, Role, Thread
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
-from autopilot.domain.phase import Phase, Plan, task_types
-from autopilot.domain.redo import Before, Deficiency, Mode
+from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome, Spec
+from autopilot.domain.person import HumanWord
+from autopilot.domain.phase import Phase
+from autopilot.domain.redo import Before, Mode
 from autopilot.domain.results import StepResult
-from autopilot.domain.returns import Justification, PassEvidence, SplitDetails
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
+from autopilot.domain.user_context import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
-
-
-class Spec(Value, frozen=True, kw_only=True):
-    """The frozen specification: INV-11..13."""
-
-    path: str
-    sha256: str
-
-
-class Brief(Value, frozen=True, kw_only=True):
-    """
-    All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content.
-
-    `number` counts the phase's passes in this run from 0; `cycle` is 0 unless the pass is a remediation. `done` are
-    tasks of the plan that an earlier pass finished and handed over (CTXE-01r), `held` the criteria the phase's first
-    pass held out. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
-    `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
-    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
-
-    `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
-    has the one `deficiency` it is about; `deficiencies` are those left for passes after it.
-    """
-
-    phase: Phase
-    dir: str
-    base: str
-    position: int
-    total: int
-    number: int = 0
-    cycle: int = 0
-    feedback: tuple[str, ...] = ()
-    plan: Plan | None = None
-    skip_research: bool = False
-    pass_threshold: float = 9.0
-    requirements: tuple[str, ...] = ()
-    unmet: tuple[str, ...] = ()
-    earlier: dict[str, int] = {}
-    done: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
-    slot: int = 0
-    parent: str = ""
-    rejected: int = 0
-    enhanced: bool = False
-    completed_dirs: tuple[str, ...] = ()
-    estimated_tokens: int = 0
-    prior_execution: bool = False
-    stale_verification: bool = False
-    mode: Mode = "initial"
-    turn: int = 0
-    deficiency: Deficiency | None = None
-    deficiencies: tuple[Deficiency, ...] = ()
-
-    @property
-    def task_types(self) -> str:
-        return task_types(self.plan)
-
-
-class StepDigest(Value, frozen=True, kw_only=True):
-    """RET-04: one entry of `pipeline_steps`."""
-
-    status: str
-    agent_spawned: bool = False
-    confidence: float | None = None
-    skip_reason: str | None = None
-    pass_ratio: float | None = None
-    alignment_score: float | None = None
-    score_band: str | None = None
-
-
-class PhaseOutcome(Value, frozen=True, kw_only=True):
-    """RET-01: how a pass ended. `commit` is the tip of its work, the line's next base when it counts."""
-
-    phase: str
-    status: Literal["completed", "failed", "needs_human_verification", "split_request"]
-    reason: str
-    commit: str
-    alignment_score: float | None = None
-    tasks_completed: str = "0/0"
-    tasks_failed: str = "0/0"
-    commit_shas: tuple[str, ...] = ()
-    automated_checks: dict[str, bool | str] = {}
-    issues: tuple[str, ...] = ()
-    debug_attempts: int = 0
-    replan_attempts: int = 0
-    recommendation: str = "proceed"
-    summary: str = ""
-    verification_duration_seconds: float = 0.0
-    unanchored: bool = False
-    rollback: bool = False
-    rollback_from: str | None = None
-    rollback_to: str | None = None
-    diagnostic_branch: str | None = None
-    pipeline_steps: dict[str, StepDigest] = {}
-    human_verify_justification: Justification | None = None
-    deferral_evidence: tuple[Deferral, ...] = ()
-    split_details: SplitDetails | None = None
-    evidence: PassEvidence = PassEvidence()
-
-    @property
-    def checkpoint_sha(self) -> str:
-        return self.commit
-
-    @property
-    def rollback_performed(self) -> bool:
-        return self.rollback
-
 
 # The run's stream
 
 
 class RunStarted(Tagged, frozen=True, kw_only=True):
     """
-    `folders` and `requirements` are by phase id; `completed` are the phases done before this run.
+    `folders` and `requirements` are by phase id; `completed` are the phases done before this run, `passed_over` those
+    of them that were asked for and are left out.
 
     `proposals` are the hashes of plans that agents made in earlier runs and that led to no pass. `tools` are the
-    versions of what the run's facts depend on.
+    versions of what the run's facts depend on. `consulted` is what was asked of people before it began, `contexts` what
+    they said about phases, now or in earlier runs.
 
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     """
@@ -156,6 +54,9 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     tools: dict[str, str] = {}
     before: dict[str, Before] = {}
     remarks: tuple[str, ...] = ()
+    passed_over: tuple[DoneBefore, ...] = ()
+    consulted: tuple[Consulted, ...] = ()
+    contexts: dict[str, UserContext] = {}
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -193,6 +94,24 @@ class PhaseSkipped(Tagged, frozen=True, kw_only=True):
     reason: str
     blocking_phase: str | None = None
     original_run_timestamp: str | None = None
+    original_run: str | None = None
+
+
+class VerdictGiven(Tagged, frozen=True, kw_only=True):
+    """A person said what becomes of a phase that waited for them. `id` names their word, so that it counts once."""
+
+    id: str
+    phase: str
+    verdict: HumanWord
+    issues: tuple[str, ...] = ()
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What the next try of a refused phase goes by."""
+        unsaid = (
+            "A person did not accept the phase and did not say why: find what falls short of its goal, and mend it."
+        )
+        return () if self.verdict == "pass" else self.issues or (unsaid,)
 
 
 class LandingStarted(Tagged, frozen=True, kw_only=True):
@@ -263,12 +182,17 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
 
 
 class RunStopped(Tagged, frozen=True, kw_only=True):
-    """Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on."""
+    """
+    Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on.
+
+    `checkpoint` is how many phases had ended at a pause that was asked for.
+    """
 
     exit_code: int
     reason: str
     brake: str = ""
     do: str = ""
+    checkpoint: int = 0
 
 
 class RunFinished(Tagged, frozen=True, kw_only=True):
@@ -332,6 +256,8 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     wrote: dict[str, str] = {}
     touched: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()
+    model: str | None = None
+    thread: Thread | None = None
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):
@@ -349,6 +275,7 @@ RunEvent = (
     | PhaseStarted
     | PhaseFinished
     | PhaseSkipped
+    | VerdictGiven
     | LandingStarted
     | PhaseLanded
     | PhaseMerged
@@ -360,26 +287,7 @@ RunEvent = (
     | Noted
 )
 PhaseEvent = StepStarted | AgentStarted | AgentAnswered | StepFinished
-Event = (
-    RunStarted
-    | RunResumed
-    | PhaseStarted
-    | PhaseFinished
-    | PhaseSkipped
-    | LandingStarted
-    | PhaseLanded
-    | PhaseMerged
-    | MergeRefused
-    | CompletionStarted
-    | CompletionFinished
-    | RunStopped
-    | RunFinished
-    | Noted
-    | StepStarted
-    | AgentStarted
-    | AgentAnswered
-    | StepFinished
-)
+Event = RunEvent | PhaseEvent
 
 
 class Entry(Value, frozen=True, kw_only=True):

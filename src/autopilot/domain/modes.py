@@ -44,6 +44,11 @@ class Modes(Value, frozen=True, kw_only=True):
         return tuple(flag for flag, is_given in given.items() if is_given)
 
 
+def asks(modes: Modes) -> bool:
+    """Whether people are asked before anything is run."""
+    return modes.map is not None or modes.discuss is not None
+
+
 class Clash(Value, frozen=True, kw_only=True):
     """Two flags that exclude each other: what each is for, and what to do instead."""
 

@@ -8,8 +8,9 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, Reply
-from autopilot.domain.events import Entry, Event, PhaseOutcome
+from autopilot.domain.events import Entry, Event
 from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Criterion, PhaseType, Plan
 from autopilot.domain.questions import Asking
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -20,62 +21,6 @@ from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
 
 A = TypeVar("A", bound=msgspec.Struct)
-
-
-class Job(Value, frozen=True, kw_only=True):
-    """
-    One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
-
-    `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
-    search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str
-    env: dict[str, str] = {}
-    stdin: bytes = b""
-    timeout_s: float = 60.0
-    mark: str = ""
-    max_output: int = 4_000_000
-    inherited: tuple[int, ...] = ()
-    leaves: Literal["strays", "asked", "nothing"] = "strays"
-
-
-class Ran(Value, frozen=True, kw_only=True):
-    """How a job ended. `exit_code` is None when it was cut off at its time limit; a signal shows as its negative."""
-
-    exit_code: int | None
-    stdout: bytes
-    stderr: bytes
-    seconds: float
-
-
-class Processes(Protocol):
-    """Starts programs that cannot outlive us, and leaves none behind."""
-
-    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
-        """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
-        ...
-
-    def sweep(self, mark: str) -> int:
-        """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
-        ...
-
-
-class Sandbox(Protocol):
-    """
-    Runs a shell command confined to one folder. `tier` says by what: bubblewrap, landlock, seatbelt, or none.
-
-    `label` is what facts carry: the tier, and what is known of how well it holds on this machine.
-    """
-
-    @property
-    def tier(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    def run(self, command: str, folder: str, timeout_s: float) -> Ran: ...
 
 
 class Agent(Protocol):
@@ -313,6 +258,18 @@ class FactMaker(Protocol):
 
     def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         """The few files of the commit to read before changing the paths: themselves, their users, their neighbours."""
+        ...
+
+    def known(self, commit: str, text: str) -> tuple[str, ...]:
+        """RMAP-07: what the text names that the commit already has, and where; nothing without a repository map."""
+        ...
+
+    def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """Those of the paths that the commit has neither as a file nor as a folder; nothing without a map."""
+        ...
+
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the names in code that the commit neither defines nor imports; nothing without a map."""
         ...
 
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:

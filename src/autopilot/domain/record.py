@@ -1,39 +1,42 @@
 """All that is known of a run and of one pass of a phase: ordered entries, never edited, and what they tell."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+import msgspec
+
 from autopilot.domain.events import (
     AgentAnswered,
-    Brief,
     CompletionFinished,
     CompletionStarted,
     Entry,
     Event,
     MergeRefused,
+    Noted,
     PhaseFinished,
     PhaseLanded,
     PhaseMerged,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
-    Spec,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
 from autopilot.domain.moments import elapsed
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec
+from autopilot.domain.person import ruling
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
 from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import Advance, Retry
+from autopilot.domain.verdict import Advance, AskHuman, Retry
 
 R = TypeVar("R")
 Stretch = tuple[tuple[tuple[str, int], ...], float]
@@ -122,9 +125,14 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks of this pass: the plan's that are not done, or in a remediation the one its feedback makes."""
+        """
+        The tasks of this pass: the plan's that are not done, or in a remediation the one its feedback makes.
+
+        What a person had to look at, and found wanting, they may have to look at again.
+        """
         if self.brief.cycle:
-            return (remediation_task(self.brief),)
+            planned = self.brief.plan.tasks if self.brief.plan and self.brief.found else ()
+            return (remediation_task(self.brief), *(task for task in planned if task.type != "auto"))
         return tuple(t for t in self.plan.tasks if t.id not in self.brief.done) if self.plan else ()
 
 
@@ -191,22 +199,26 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
         """Every finished pass of the phase."""
-        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished))
+        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
 
     def retried(self, phase: str) -> bool:
         """Whether the phase got another chance after it had failed."""
         return any(isinstance(event, RunResumed) for event in self._told.get(phase, ()))
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
-        """The passes that count: all of them, or those since the phase got another chance."""
-        return tuple(f for f in self._since_retry(phase) if isinstance(f, PhaseFinished))
+        """The passes that count: all of them, or those since the phase got another chance; a person's word included."""
+        return judged(self._since_retry(phase))
+
+    def verdict_on(self, phase: str) -> VerdictGiven | None:
+        """The newest word of a person on the phase."""
+        return next((v for v in reversed(self._told.get(phase, ())) if isinstance(v, VerdictGiven)), None)
 
     def skipped(self, phase: str) -> PhaseSkipped | None:
         return next((s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped)), None)
 
     def _since_retry(self, phase: str) -> Sequence[Event]:
         told = self._told.get(phase, ())
-        chances = [n for n, event in enumerate(told) if isinstance(event, RunResumed | MergeRefused)]
+        chances = [n for n, event in enumerate(told) if _begins_anew(event, phase)]
         return told[chances[-1] + 1 :] if chances else told
 
     @cached_property
@@ -291,9 +303,33 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     @property
     def end(self) -> Event | None:
-        """How the run was left: finished, stopped, or None while it goes on or after a crash."""
-        last = self.entries[-1].event if self.entries else None
+        """
+        How the run was left: finished, stopped, or None while it goes on, after a crash, or with a verdict to heed.
+
+        What is noted after the end does not open a run again.
+        """
+        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted)), None)
         return last if isinstance(last, RunFinished | RunStopped) else None
+
+
+def judged(events: Iterable[Event]) -> tuple[PhaseFinished, ...]:
+    """The ends of all passes, each with what a person made of it, if it waited for one."""
+    ends: list[PhaseFinished] = []
+    for event in events:
+        if isinstance(event, PhaseFinished):
+            ends.append(event)
+        elif isinstance(event, VerdictGiven):
+            last = next((n for n, end in reversed(tuple(enumerate(ends))) if end.outcome.phase == event.phase), None)
+            if last is not None:
+                ends[last] = ruled(ends[last], event)
+    return tuple(ends)
+
+
+def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
+    """The end of a pass with a person's word on it; one that did not wait for any stays as it is."""
+    if not isinstance(finished.verdict, AskHuman):
+        return finished
+    return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
 
 
 def _concerned(event: Event) -> tuple[str, ...]:
@@ -302,7 +338,15 @@ def _concerned(event: Event) -> tuple[str, ...]:
         case RunResumed(retry=retry):
             return retry
         case PhaseFinished(outcome=outcome):
-            return (outcome.phase,)
-        case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused():
+            parts = outcome.split_details.recommended_sub_phases if outcome.split_details else ()
+            return (outcome.phase, *(part.sub_phase_id for part in parts if outcome.status == "split_request"))
+        case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused() | VerdictGiven():
             return (event.phase,)
     return ()
+
+
+def _begins_anew(event: Event, phase: str) -> bool:
+    """Whether from here on earlier passes of the phase no longer count: another chance, or a split it is part of."""
+    if isinstance(event, PhaseFinished):
+        return event.outcome.phase != phase
+    return isinstance(event, RunResumed | MergeRefused)

@@ -53,13 +53,16 @@ class Standing(Value, frozen=True, kw_only=True):
     """
     How a phase was left: `status` as in state.json, `score` of the pass it stands on, `history` of all of them.
 
-    `run` is the journal's newest run that knows of it; empty when only an archived state or the roadmap does.
+    `run` is the journal's newest run that knows of it; empty when only an archived state or the roadmap does, in which
+    case `archived` is that state's run. `at` is when it came to that.
     """
 
     status: str
     score: float | None = None
     history: tuple[Scored, ...] = ()
     run: str = ""
+    archived: str = ""
+    at: str = ""
 
 
 class Before(Value, frozen=True, kw_only=True):

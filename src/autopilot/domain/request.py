@@ -31,6 +31,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     caps: RunCaps = RunCaps()
     modes: Modes = Modes()
     answers: str | None = None
+    keep_awake: bool = True
 
     @property
     def wish(self) -> str:
@@ -38,7 +39,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
         again = (("--force", self.modes.force), ("--quality", self.modes.quality), ("--gaps", self.modes.gaps))
         flags = (*again, ("--from", self.first), ("--to", self.last), ("--only", self.only))
         given = (f"{flag} {value}".strip() for flag, value in flags if value is not None)
-        return " ".join([self.phases, *given]).strip()
+        return " ".join([self.phases, *given, "--complete" * self.modes.complete]).strip()
 
 
 class Resumption(Value, frozen=True, kw_only=True):
@@ -48,6 +49,7 @@ class Resumption(Value, frozen=True, kw_only=True):
     sandbox: SandboxChoice | None = None
     caps: RunCaps = RunCaps()
     now: bool = False
+    keep_awake: bool = True
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):
@@ -85,6 +87,24 @@ class RunEnd(Value, frozen=True, kw_only=True):
     @property
     def closing(self) -> Ending:
         return Ending() if isinstance(self.ending, UnsetType) else self.ending
+
+
+class VerdictEnd(Value, frozen=True, kw_only=True):
+    """
+    What became of a person's word on a phase.
+
+    `taken` False: a run that is going on takes it in. `landed` are the phases that came to the user's branch with it,
+    `behind` those that stand on work the person refused, `notes` why something was not landed, `do` what to type next.
+    """
+
+    run: str
+    phase: str
+    verdict: str
+    taken: bool
+    landed: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    do: str = ""
 
 
 def report_name(run: str) -> str:

@@ -91,6 +91,7 @@ class Primed(Fact, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     baseline: str = ""
     learnings: str = ""
+    known: tuple[str, ...] = ()
 
 
 class Executed(Tagged, frozen=True, kw_only=True):

@@ -24,11 +24,22 @@ class PassEvidence(Value, frozen=True, kw_only=True):
 
 
 class SubPhase(Value, frozen=True, kw_only=True):
+    """A part of a phase that is too big. `after` are the parts whose work it needs."""
+
     sub_phase_id: str
     name: str
     scope: str
     issues: tuple[str, ...] = ()
     estimated_complexity: Literal["simple", "medium", "complex"] = "medium"
+    after: tuple[str, ...] = ()
+
+
+class SubEnd(Value, frozen=True, kw_only=True):
+    """SPLT-07: how one part of a split phase ended."""
+
+    sub_phase_id: str
+    status: str
+    alignment_score: float | None = None
 
 
 class SplitDetails(Value, frozen=True, kw_only=True):

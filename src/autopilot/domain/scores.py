@@ -1,5 +1,6 @@
 """What a score means, and how the rows of a scorecard come to one."""
 
+from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 
 from autopilot.domain.answers import RateOpinion
@@ -21,6 +22,15 @@ def score(opinion: RateOpinion) -> float:
     mean = sum(rows, Decimal(0)) / len(rows)
     claimed = Decimal(str(_bounded(opinion.alignment_score)))
     return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
+
+
+def mean_score(scores: Iterable[float | None]) -> float | None:
+    """SPLT-05, AMB-31: the mean, floored to one decimal; None unless every part has a score."""
+    known = [None if one is None else Decimal(str(one)) for one in scores]
+    rows = [one for one in known if one is not None]
+    if not rows or len(rows) < len(known):
+        return None
+    return float((sum(rows, Decimal(0)) / len(rows)).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
 
 
 def _bounded(number: float) -> float:

@@ -78,7 +78,9 @@ class Settings(Value, frozen=True, kw_only=True):
 
     `dependencies` are folders of the checkout to link into clones; `setup` is a command that makes them instead.
 
-    The last three are what follows the last phase; a run of a version that did not know them goes on without.
+    `integration_check`, `self_audit` and `version_bump` are what follows the last phase; a run of a version that did
+    not know them goes on without. `deferral_threshold` is the confidence from which on nothing is left to a person.
+    `models` names by role a model or profile that goes before `model`.
     """
 
     agent: str
@@ -103,3 +105,6 @@ class Settings(Value, frozen=True, kw_only=True):
     self_audit: bool = False
     version_bump: bool = False
     modes: Modes = Modes()
+    deferral_threshold: float = 6.0
+    keep_awake: bool = True
+    models: dict[str, str] = {}

@@ -3,7 +3,8 @@
 import msgspec
 
 from autopilot.domain.costs import SESSION_TOKENS
-from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import RunRecord
 
 LETTERS_A_TOKEN = 4

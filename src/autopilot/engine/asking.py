@@ -13,14 +13,16 @@ from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
+from autopilot.domain.models import model_of
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.repo_map import SHOWN_PATH
 from autopilot.domain.spending import answers, debit
 from autopilot.engine.brakes import Tripped, over_cap, seconds_left
 from autopilot.engine.hands import Hands
 from autopilot.engine.streams import Streams
-from autopilot.engine.visible import visible, writable
+from autopilot.engine.visible import MAPPED, visible, writable
 
 A = TypeVar("A", bound=msgspec.Struct)
 
@@ -90,7 +92,11 @@ class StepAgents:
         return value, events
 
     def _files(self, question: Question[A]) -> dict[str, str]:
-        return visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
+        known = visible(question.role, self._record, self._snapshot, self._hands.diagnostics.learnings())
+        if question.role in MAPPED and self._record.brief.repo_map_path:
+            paper = self._hands.atlas.paper(self._record.commit)
+            return known | ({SHOWN_PATH: paper} if paper else {})
+        return known
 
     def _workplace(self, files: Mapping[str, str]) -> str:
         """
@@ -181,7 +187,7 @@ def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str)
         phase=PhaseRef(id=record.phase.id, name=record.phase.name, type=record.phase.type, dir=record.brief.dir),
         task=TaskRef(id=task.id, title=task.title, files=task.files) if task else None,
         attempt=attempt(record, question.role, task.id if task else None, call_id),
-        model=settings.model,
+        model=model_of(question.role, settings),
         seconds=settings.limits.agent_seconds,
         folder=folder,
     )
@@ -227,7 +233,9 @@ def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
         seconds=seconds,
         observes=reply.observes,
         resets_at=reply.resets_at,
-        issues=kept.issues,
+        issues=(*kept.issues, *reply.issues),
+        model=reply.model,
+        thread=reply.thread,
     )
 
 

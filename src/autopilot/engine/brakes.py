@@ -6,7 +6,7 @@ and the check of it: a phase's own limits come first, and what was paid for is l
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autopilot.domain.active_time import active_time
@@ -142,7 +142,7 @@ def over_cap(
     run: RunRecord, passes: Passes, now: str, phase: str | None = None, ahead: Debit | None = None
 ) -> Brake | None:
     """The first cap that is used up, or that a call with this debit would cross."""
-    return _capped(gauged(run, passes, now, ahead, phase))
+    return _capped(measured(run, passes, now, ahead, phase))
 
 
 def _capped(gauge: Gauge) -> Brake | None:
@@ -156,15 +156,21 @@ def _opened(gauge: Gauge) -> Brake | None:
     return next((brake for breaker in BREAKERS if (brake := breaker.brake(gauge))), None)
 
 
-def gauged(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None, phase: str | None = None) -> Gauge:
-    """`phase` is the one that asks; None for the one begun last."""
+def gauged(run: RunRecord, passes: Passes, now: str, phase: str | None = None) -> Gauge:
+    """Everything. `phase` is the one that asks; None for the one begun last."""
+    gauge = measured(run, passes, now, phase=phase)
+    return replace(gauge, tries=tries(run, passes, gauge.phase))
+
+
+def measured(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None, phase: str | None = None) -> Gauge:
+    """What the caps look at, without a count of tries."""
     if phase is None:
         at_work = run.open_phase
         phase = at_work.phase.id if at_work else ""
     worked = active_time(run, passes, now)
     return Gauge(
         limits=run.limits,
-        tries=tries(run, passes, phase),
+        tries=Tries(),
         run=spent(answers(passes)),
         here=spent(answers(p for p in passes if p.phase == phase)),
         run_minutes=worked.run,
@@ -176,7 +182,7 @@ def gauged(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = None,
 
 def seconds_left(run: RunRecord, passes: Passes, now: str, phase: str | None = None) -> float:
     """Until the first cap on time, the run's or the open phase's."""
-    gauge = gauged(run, passes, now, phase=phase)
+    gauge = measured(run, passes, now, phase=phase)
     left = gauge.limits.minutes_per_run - gauge.run_minutes
     if gauge.phase:
         left = min(left, gauge.limits.minutes_per_phase - gauge.phase_minutes)

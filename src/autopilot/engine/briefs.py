@@ -3,21 +3,25 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import msgspec
 
 from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.errors import ConfigInvalid
-from autopilot.domain.events import AgentAnswered, Brief, MergeRefused, StepFinished
+from autopilot.domain.events import AgentAnswered, MergeRefused, StepFinished
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
 from autopilot.domain.integrity import rejected
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import MAP_PATH
 from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
 from autopilot.domain.verdict import Advance
 from autopilot.engine.asking import attempt_key
+from autopilot.engine.footing import refusal
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
 from autopilot.engine.redo import told_what_to_mend
@@ -25,11 +29,23 @@ from autopilot.engine.redo import told_what_to_mend
 FRONT_MATTER = 5
 
 
-def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Brief:
-    """`passes` are the phase's earlier passes in this run."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a remediation is to mend, and the plan in force."""
+
+    feedback: tuple[str, ...]
+    plan: Plan | None
+
+
+def brief_for(
+    spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands, told: Told | None = None
+) -> Brief:
+    """`passes` are the phase's earlier passes in this run, `told` what the parts of a split one leave to be mended."""
     start, phase = run.start, spawn.phase
-    handed = carried_on(spawn, passes)
-    found = handed.plan if handed else plan_for(spawn, run, passes, hands)
+    handed, word = carried_on(spawn, passes), refusal(run, phase.id)
+    issues = word.complaints if word else ()
+    in_force = handed or told
+    found = in_force.plan if in_force else plan_for(spawn, run, passes, hands)
     brief = Brief(
         phase=phase,
         dir=_folder(phase.id, run),
@@ -38,7 +54,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
-        feedback=() if spawn.cycle else refusals(phase.id, run),
+        feedback=issues or (told.feedback if told else () if spawn.cycle else refusals(phase.id, run)),
         plan=found,
         skip_research=bool(handed) or not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
@@ -47,6 +63,7 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         earlier=dict(counted(passes)),
         done=tasks_done(handed) if handed else (),
         held=held_before(passes),
+        found=issues,
         mode=spawn.mode,
         turn=spawn.turn,
         slot=spawn.slot,
@@ -54,9 +71,16 @@ def brief_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], han
         enhanced=enhanced(run),
         completed_dirs=completed_dirs(run),
         estimated_tokens=estimated_tokens(phase, found),
+        context=start.contexts.get(phase.id),
     )
-    brief = brief if passes else before_the_run(brief, hands.workspace.planning_files())
-    return told_what_to_mend(brief, run, passes) if spawn.cycle else brief
+    brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
+    return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
+
+
+def mapped(brief: Brief, hands: Hands) -> Brief:
+    """RMAP-01..05: with the map of the code it starts from."""
+    charted = hands.atlas.chart(brief.base)
+    return msgspec.structs.replace(brief, repo_map=charted.line, repo_map_path=MAP_PATH if charted.there else "")
 
 
 def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:

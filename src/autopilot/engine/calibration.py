@@ -2,33 +2,24 @@
 
 from collections.abc import Iterator
 
-from autopilot.domain.events import Noted, PhaseOutcome
+from autopilot.domain.events import VerdictGiven
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.person import HumanWord
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
+from autopilot.domain.verdict import AskHuman
 
-RECORDED = "human_verdict_recorded"
-WORDS = {"pass": "PASS", "fail": "FAIL", "issues": "ISSUES_FOUND", "issues_found": "ISSUES_FOUND"}
+WORDS: dict[HumanWord, str] = {"pass": "PASS", "fail": "FAIL", "issues_found": "ISSUES_FOUND"}
 
 
 def calibrations(run: RunRecord) -> Iterator[str]:
-    """An entry a verdict of the run, in order; one about a phase that never ended, or in no known word, has none."""
+    """An entry a verdict of the run, in order; one about a phase that never ended has none."""
     phases = {phase.id: phase for phase in run.start.phases}
-    for note in run.of(Noted):
-        if note.event != RECORDED or note.phase not in phases:
-            continue
-        ended = run.passes(note.phase)
-        word, issues = _verdict(note)
-        if ended and word:
-            yield calibration(phases[note.phase], ended[-1].outcome, word, issues)
-
-
-def _verdict(note: Noted) -> tuple[str, tuple[str, ...]]:
-    """The verdict as a word, or as an object of its own with the word and the issues in it."""
-    said = note.details.get("verdict")
-    inner = said if isinstance(said, dict) else note.details
-    word = WORDS.get(str(inner.get("verdict", "")).casefold(), "")
-    issues = inner.get("issues")
-    return word, tuple(str(issue) for issue in issues) if isinstance(issues, list | tuple) else ()
+    for given in run.of(VerdictGiven):
+        ended = run.passes(given.phase)
+        if ended and given.phase in phases:
+            waited = next((end for end in reversed(ended) if isinstance(end.verdict, AskHuman)), ended[-1])
+            yield calibration(phases[given.phase], waited.outcome, WORDS[given.verdict], given.issues)
 
 
 def calibration(phase: Phase, outcome: PhaseOutcome, word: str, issues: tuple[str, ...]) -> str:

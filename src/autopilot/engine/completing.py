@@ -11,7 +11,8 @@ from autopilot.domain.auditing import (
     tries_since_audit,
 )
 from autopilot.domain.completion import COMPLETION, Integration
-from autopilot.domain.events import Brief, CompletionFinished, StepFinished
+from autopilot.domain.events import CompletionFinished, StepFinished
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Criterion, Expectation, Phase
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord

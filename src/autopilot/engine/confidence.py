@@ -3,7 +3,8 @@
 import re
 
 from autopilot.domain.answers import CriterionScore
-from autopilot.domain.events import Brief, PhaseFinished
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import Brief
 from autopilot.domain.progress import auto_tasks
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Before, Deficiency

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from autopilot.domain.oversize import split_due
 from autopilot.domain.progress import task_base
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Bumped, Debugged, Executed, Fixed, Mended, MiniVerified, StepResult
@@ -20,7 +21,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    status: Literal["completed", "failed", "needs_human_verification"]
+    status: Literal["completed", "failed", "needs_human_verification", "split_request"]
     reason: str
     rollback: bool = False
 
@@ -31,6 +32,8 @@ Move = Run | Finish
 def next_move(record: PhaseRecord) -> Move:
     if len(record.finished) >= record.start.settings.limits.steps_per_phase:
         return Finish("failed", f"{len(record.finished)} steps and no end in sight", rollback=True)
+    if (split := split_due(record)) is not None:
+        return Finish("split_request", split.reason)
     goal = destination(record)
     if isinstance(goal, Finish):
         return goal

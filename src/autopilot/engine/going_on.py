@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from autopilot.domain.events import RunStarted
+from autopilot.domain.modes import asks
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import again_flags
 from autopilot.domain.request import RunRequest
@@ -14,10 +15,11 @@ from autopilot.domain.verdict import Advance
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
     """AMB-01: no phases, or the same ones, resume; others start anew, but not over a run that was cut off."""
-    same = chosen == set(newest.start.targets) and again_flags(request.modes) == again_flags(
-        newest.start.settings.modes
-    )
-    if not request.wish or same:
+    if talks_first(request, newest):
+        return False
+    modes, then = request.modes, newest.start.settings.modes
+    alike = again_flags(modes) == again_flags(then) and modes.complete == then.complete
+    if not request.wish or (chosen == set(newest.start.targets) and alike):
         return True
     if newest.end is None:
         warn(
@@ -33,6 +35,11 @@ def verified_already(run: RunRecord) -> Iterator[str]:
     for target in run.start.targets:
         if any(isinstance(finished.verdict, Advance) for finished in run.standing(target)[-1:]):
             yield f"Phase {target} already verified in this run -- skipping."
+
+
+def talks_first(request: RunRequest, newest: RunRecord) -> bool:
+    """Whether people are to be asked who were not before the open run: what they say is for a new one."""
+    return newest.end is not None and asks(request.modes) and not asks(newest.start.settings.modes)
 
 
 def still_to_do(newest: RunRecord, request: RunRequest) -> RunStarted:

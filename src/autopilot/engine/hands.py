@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from autopilot.domain.agent import REVIEWERS, Role
-from autopilot.domain.events import PhaseOutcome
-from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Processes, Receipts, Workspace
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.person import EMPTY_INBOX, Inbox
+from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
+from autopilot.domain.running import Processes
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
@@ -21,6 +25,15 @@ class NoReceipts:
 
 
 NO_RECEIPTS = NoReceipts()
+
+
+class LandingHands(Protocol):
+    """What it takes to land a phase."""
+
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def receipts(self) -> Receipts: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +59,12 @@ class Hands:
     birth: Callable[[int], str]
     looks: Looking = field(default_factory=NotLooking)
     receipts: Receipts = NO_RECEIPTS
+    inbox: Inbox = EMPTY_INBOX
     redact: Callable[[str], str] = redact
     elsewhere: "Callable[[int], Hands] | None" = None
     halted: Callable[[], AbstractContextManager[None]] = nullcontext
     cores: int = 1
+    atlas: Atlas = NO_ATLAS
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

@@ -1,36 +1,40 @@
 """The shell around the two decisions: what is done for each move of a run, and what came of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.counting import best
 from autopilot.domain.digest import WORKING, PassDigest
 from autopilot.domain.events import (
-    Brief,
     CompletionStarted,
     LandingStarted,
     Noted,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunEvent,
     RunFinished,
 )
+from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome
 from autopilot.domain.phase import padded
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
-from autopilot.domain.verdict import Retry
+from autopilot.domain.verdict import AskHuman, Retry
 from autopilot.engine.brakes import Brake, Tripped, due_notes, over_cap, tripped
 from autopilot.engine.briefs import brief_for
+from autopilot.engine.checkpoint import pause
 from autopilot.engine.completing import complete, completion_brief
 from autopilot.engine.decide import Finish, Run, next_move
-from autopilot.engine.hands import Hands
+from autopilot.engine.footing import accepted, built_upon, in_line
+from autopilot.engine.gathering import part_brief
+from autopilot.engine.hands import Hands, LandingHands
+from autopilot.engine.hearing import take_in
 from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
@@ -40,6 +44,7 @@ from autopilot.engine.papers import (
     write_postmortem,
     write_trace,
 )
+from autopilot.engine.parts import left_to_mend
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
 from autopilot.engine.redo import pass_end
@@ -59,9 +64,11 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
     run = streams.run()
     match move:
         case Spawn() as spawn:
+            if not spawn.cycle and (paused := pause(run)):
+                return paused
             heed(tripped, hands, streams)
             write_calibrations(run, hands.diagnostics)
-            return PhaseStarted(brief=brief_for(spawn, run, streams.passes(spawn.phase.id), hands))
+            return PhaseStarted(brief=opened(spawn, run, hands, streams))
         case Continue(brief=brief):
             return finish_pass(brief, run, hands, streams)
         case Skip() | End() as told:
@@ -78,10 +85,24 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
             assert_never(never)
 
 
+def opened(spawn: Spawn, run: RunRecord, hands: Hands, streams: Streams) -> Brief:
+    passes = streams.passes(spawn.phase.id)
+    if spawn.parent:
+        return part_brief(spawn, run, streams.passes(spawn.parent)[-1], passes)
+    return brief_for(spawn, run, passes, hands, left_to_mend(run, streams, spawn.phase.id) if spawn.cycle else None)
+
+
 def noted(told: Skip | End) -> PhaseSkipped | RunFinished:
     """What is only written down."""
     if isinstance(told, Skip):
-        return PhaseSkipped(phase=told.phase, reason=told.reason, blocking_phase=told.blocking)
+        done = told.done or DoneBefore(phase=told.phase)
+        return PhaseSkipped(
+            phase=told.phase,
+            reason=told.reason,
+            blocking_phase=told.blocking,
+            original_run_timestamp=done.at or None,
+            original_run=done.run or None,
+        )
     return RunFinished(status=told.status, exit_code=told.exit_code, reason=told.reason)
 
 
@@ -102,8 +123,12 @@ def run_phase(
         move = next_move(record)
         if isinstance(move, Finish):
             return record, move
+        take_in(hands.inbox, streams)
         heed(tripped if tries_again(move, record) else over_cap, hands, streams, brief.phase.id)
-        record = perform(move, record, hands, streams)
+        before, record = record.commit, perform(move, record, hands, streams)
+        if record.commit != before:
+            # RMAP-07: the map follows every commit.
+            hands.atlas.chart(record.commit)
         with streams.turn:
             for note in due_notes(streams.run(), streams.digests()):
                 streams.append_run(note)
@@ -134,13 +159,28 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
         streams.append_run(warning)
     lost += (*write_postmortem(record, finish, hands.diagnostics), *keep_looks(record, finish, hands))
     outcome = noting(outcome, lost)
-    verdict = PHASE_GATE.decide(pass_end(brief, outcome, run, passes))
-    finished = PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=verdict, mode=brief.mode, turn=brief.turn)
+    finished = judged(outcome, brief, run, passes)
     hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
     if note is not None and note not in run.of(Noted):
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
+
+
+def judged(outcome: PhaseOutcome, brief: Brief, run: RunRecord, passes: tuple[PhaseRecord, ...]) -> PhaseFinished:
+    """What the run makes of it."""
+    verdict = PHASE_GATE.decide(pass_end(brief, outcome, run, passes))
+    return PhaseFinished(cycle=brief.cycle, outcome=outcome, verdict=verdict, mode=brief.mode, turn=brief.turn)
+
+
+def close_split(outcome: PhaseOutcome, run: RunRecord, hands: Hands, streams: Streams) -> PhaseFinished:
+    """What the run makes of a phase whose parts have come together; the work of those that passed is kept aside."""
+    passes = streams.passes(outcome.phase)
+    brief = passes[-1].brief
+    if outcome.status == "failed" and outcome.commit != brief.base:
+        name = f"autopilot-diagnostic-phase-{outcome.phase}"
+        outcome = msgspec.structs.replace(outcome, diagnostic_branch=hands.workspace.branch(name, outcome.commit))
+    return judged(outcome, brief, run, passes)
 
 
 def keep_looks(record: PhaseRecord, finish: Finish, hands: Hands) -> tuple[str, ...]:
@@ -166,7 +206,7 @@ def planning_files(record: PhaseRecord) -> dict[str, str]:
     }
 
 
-def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLanded:
+def land(move: Land, run: RunRecord, hands: LandingHands, streams: Streams) -> PhaseLanded:
     """Every effect here can be repeated: cut off anywhere, the same landing is finished by the next process."""
     last = run.entries[-1].event
     if not isinstance(last, LandingStarted):
@@ -176,16 +216,37 @@ def land(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> PhaseLan
     return PhaseLanded(phase=move.phase, commit=commit, landed=landing.landed, note=landing.note)
 
 
-def with_papers(move: Land, run: RunRecord, hands: Hands, streams: Streams) -> str:
-    """The phase's commit, and where planning files are tracked another one with them."""
+def with_papers(move: Land, run: RunRecord, hands: LandingHands, streams: Streams) -> str:
+    """
+    The phase's commit, and where planning files are tracked another one with them.
+
+    A phase that others were built upon, while it waited for a person, lands as it is: its papers come with theirs.
+    """
+    if built_upon(run, move.commit):
+        return move.commit
     step = f"{run.start.run}/{move.phase}/land"
     message = (
         f"docs({padded(move.phase)}): planning files of phase {move.phase}\n\n"
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
-    passes = streams.passes(move.phase)
-    files = {path: text for record in passes for path, text in planning_files(record).items()} | traces(passes)
-    receipt = receipt_files(run, passes, hands)
+    whole = [streams.passes(phase) for phase in (move.phase, *streams.parts(move.phase))]
+    files = {path: text for held in papers_due(run, streams) for path, text in held.items()}
+    files |= {path: text for passes in whole for path, text in papers(passes).items()}
+    receipt = {path: text for passes in whole for path, text in receipt_files(run, passes, hands).items()}
     hands.workspace.write_planning(receipt)
     sealed = hands.workspace.sealed(move.commit, step)
     return sealed.commit if sealed else hands.workspace.commit_planning(move.commit, files | receipt, message)
+
+
+def papers_due(run: RunRecord, streams: Streams) -> Iterator[dict[str, str]]:
+    """The papers of the accepted phases that land without a commit of their own: one of them has waited."""
+    if not any(isinstance(end.verdict, AskHuman) for end in run.of(PhaseFinished)):
+        return
+    for target in run.start.targets:
+        if accepted(run, target) and built_upon(run, in_line(run, target, best(run, target).commit)):
+            yield papers(streams.passes(target))
+
+
+def papers(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
+    files = {path: text for record in passes for path, text in planning_files(record).items()}
+    return files | traces(passes)

@@ -7,8 +7,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion, padded
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import phase_of
-from autopilot.engine.several import Merge
+from autopilot.engine.orchestrate import Merge, phase_of
 
 MOST_NAMED = 10
 
@@ -64,7 +63,8 @@ def message_of(move: Merge, run: RunRecord) -> str:
 
 def own_checks(records: Sequence[PhaseRecord], commit: str, hands: Hands) -> tuple[CommandRun, ...]:
     """Every criterion of the roadmap and of the plans, with the frozen test files laid over the tree."""
-    files = {f"{r.brief.dir}/{test.path}": test.text for r in records if r.plan for test in r.plan.tests}
+    files = {path: text for r in records for path, text in r.shown.items() if "/tests/" in path}
+    files |= {f"{r.brief.dir}/{test.path}": test.text for r in records if r.plan for test in r.plan.tests}
     return hands.facts.check(commit, unique(c for record in records for c in promised_by(record)), files)
 
 

@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
-from autopilot.domain.events import Brief, CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.passes import Brief, DoneBefore
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Mode
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.engine.footing import accepted, refusal, stands_on_refused, to_mend
 from autopilot.engine.redo import first_turn, next_turn
 
 PASSED = "every target phase passed"
+ALREADY = "already_completed"
 GAPS_REMAIN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
     """
-    Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone it gets.
+    Start a pass: the first (`cycle` 0) or a remediation. `slot` numbers the clone; a part has a `parent`.
 
     `turn` counts the passes that `mode` asked for.
     """
@@ -31,6 +34,7 @@ class Spawn:
     slot: int = 0
     mode: Mode = "initial"
     turn: int = 0
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,23 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True)
+class Merge:
+    """Join work that passed, begun on `base`, to the line it belongs to, which is at `onto` now."""
+
+    phase: str
+    base: str
+    onto: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Skip:
+    """`done` is set for a phase that need not run, `blocking` for one that cannot."""
+
     phase: str
     reason: str
-    blocking: str
+    blocking: str | None
+    done: DoneBefore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,8 @@ def next_phase(run: RunRecord) -> RunMove:
     open_pass = run.open_phase
     if open_pass is not None:
         return Continue(open_pass)
+    if (over := next_passed_over(run)) is not None:
+        return over
     waiting = False
     for target in run.start.targets:
         if run.skipped(target):
@@ -95,12 +114,13 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
         case Retry():
             return mended(run, target)
         case Advance() if not waiting and not run.landed(target):
-            return Land(target, best(run, target).commit)
-        case Stop(because=because, rollback=True) if not run.retried(target):
+            commit = best(run, target).commit
+            return None if stands_on_refused(run, commit) else Land(target, commit)
+        case Stop(because=because, rollback=True) if not run.retried(target) and not run.start.settings.modes.complete:
             return End("failed", 10, f"phase {target} was rolled back: {because}")
         case Stop(because=because):
             blocked = _next_blocked(run, target)
-            if blocked and not run.retried(target):
+            if blocked and not run.retried(target) and not run.start.settings.modes.complete:
                 return End("failed", 10, f"phase {target} failed and others depend on it: {because}")
             return Skip(blocked, f"blocked_by_phase_{target}", target) if blocked else None
         case _:
@@ -132,15 +152,29 @@ def merged_line(run: RunRecord) -> str:
     return landed.commit if landed else last.commit if last else run.start.base
 
 
+def free_slot(run: RunRecord) -> int:
+    """The lowest number no pass works under; 0 is left to the run itself."""
+    taken = {brief.slot for brief in run.open_passes}
+    return next(number for number in range(1, len(taken) + 2) if number not in taken)
+
+
 def _begin(run: RunRecord, phase: Phase) -> RunMove:
     blocking = next((d for d in phase.depends_on if failed(run, d)), None)
     if blocking is not None:
         return Skip(phase.id, f"blocked_by_phase_{blocking}", blocking)
-    return begun(run, phase)
+    return first_pass(run, phase)
 
 
-def begun(run: RunRecord, phase: Phase, slot: int = 0) -> Spawn:
-    """The first pass of a target in this run. One that mends what an earlier run left is a remediation at once."""
+def first_pass(run: RunRecord, phase: Phase, slot: int = 0) -> Spawn:
+    """
+    The first pass of a target in this run, from the line on.
+
+    One that mends what an earlier run left is a remediation at once; so is one that mends what a person found, where
+    the work they looked at is at hand.
+    """
+    base = to_mend(run, phase.id, line(run)) if refusal(run, phase.id) else None
+    if base is not None:
+        return Spawn(phase, run.passes(phase.id)[-1].cycle + 1, base, slot)
     first = first_turn(run, phase.id)
     return Spawn(phase, first.turn, line(run), slot, first.mode, first.turn)
 
@@ -152,9 +186,16 @@ def mended(run: RunRecord, target: str, slot: int = 0) -> Spawn:
     return Spawn(phase_of(run, target), last.cycle + 1, best(run, target).commit, slot, then.mode, then.turn)
 
 
+def next_passed_over(run: RunRecord) -> Skip | None:
+    """CMPL-02: the next completed phase that is to be told as skipped."""
+    done = next((d for d in run.start.passed_over if not run.skipped(d.phase)), None)
+    return Skip(done.phase, ALREADY, None, done) if done else None
+
+
 def failed(run: RunRecord, phase: str) -> bool:
-    passes = run.standing(phase)
-    return bool(run.skipped(phase)) or bool(passes and isinstance(passes[-1].verdict, Stop))
+    passes, skipped = run.standing(phase), run.skipped(phase)
+    blocked = skipped is not None and skipped.reason != ALREADY
+    return blocked or bool(passes and isinstance(passes[-1].verdict, Stop))
 
 
 def _next_blocked(run: RunRecord, phase: str) -> str | None:
@@ -179,7 +220,9 @@ def end_of(run: RunRecord) -> RunMove:
     lost = [t for t in run.start.targets if run.skipped(t) or isinstance(last[t], Stop)]
     waiting = [t for t in run.start.targets if isinstance(last.get(t), AskHuman)]
     if lost:
-        return End("failed", 10, f"failed or blocked: {', '.join(lost)}")
+        held = [t for t in run.start.targets if accepted(run, t) and not run.landed(t)]
+        behind = f"; built upon it, and landed when it is mended: {', '.join(held)}" if held and not waiting else ""
+        return End("failed", 10, f"failed or blocked: {', '.join(lost)}{behind}")
     if waiting:
         return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
     return _completion(run)
@@ -207,8 +250,9 @@ def open_ends(done: CompletionFinished) -> str:
 
 
 def second_chances(run: RunRecord) -> tuple[str, ...]:
-    """RSM-03: a failed run that is resumed retries what failed, and what was blocked by it."""
+    """RSM-03: a run that failed, or with a phase a person refused, retries what failed and what was blocked by it."""
     end = run.end
-    if not isinstance(end, RunFinished) or end.status != "failed":
+    refused = any(failed(run, target) and refusal(run, target) for target in run.start.targets)
+    if not refused and (not isinstance(end, RunFinished) or end.status != "failed"):
         return ()
     return tuple(target for target in run.start.targets if failed(run, target))

@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from autopilot.domain.behaviour import untraced
 from autopilot.domain.deferral import justification
-from autopilot.domain.events import AgentAnswered, PhaseOutcome, StepDigest
+from autopilot.domain.events import AgentAnswered
 from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.execution import violation
 from autopilot.domain.integrity import NO_COMMITS, places, to_show
-from autopilot.domain.oversize import split_request
+from autopilot.domain.oversize import split_due, split_request
+from autopilot.domain.passes import PhaseOutcome, StepDigest
 from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
@@ -45,7 +46,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
-    waits = finish.status == "needs_human_verification"
+    waits, splits = finish.status == "needs_human_verification", finish.status == "split_request"
     return PhaseOutcome(
         phase=record.phase.id,
         status=finish.status,
@@ -56,7 +57,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         tasks_failed=f"{len(failed_tasks(record))}/{total}",
         commit_shas=commits(record),
         automated_checks=automated(verified.gates if verified else (), verified.old_failures if verified else ()),
-        issues=(*issues(record, finish), *oversize(record)),
+        issues=(*issues(record, finish), *(() if splits else oversize(record))),
         debug_attempts=debugs(record),
         replan_attempts=replans(record),
         recommendation=recommendation(record, finish),
@@ -67,7 +68,9 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         pipeline_steps=digests(record),
         human_verify_justification=justification(record) if waits else None,
         deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
-        split_details=split_request(record),
+        split_details=split_due(record) if splits else None,
+        autonomous_confidence=verified.opinion.autonomous_confidence if verified and verified.opinion else None,
+        human_tasks=sum(task.type == "checkpoint:human-verify" for task in (record.plan.tasks if record.plan else ())),
     )
 
 
@@ -146,7 +149,7 @@ def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> d
 
 def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     failed = (f"task {task} FAILED" for task in failed_tasks(record))
-    stopped = (finish.reason,) if finish.status != "completed" else ()
+    stopped = (finish.reason,) if finish.status not in {"completed", "split_request"} else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
     absent = (NO_COMMITS,) if finish.status == "completed" and already_there(record) else ()

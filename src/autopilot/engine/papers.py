@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from autopilot.domain.counting import counted, kept
+from autopilot.domain.counting import counted, kept, pass_behind
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted, PhaseFinished, PhaseStarted
 from autopilot.domain.plain_text import harmless
@@ -71,8 +71,8 @@ def _shown(passes: tuple[PhaseRecord, ...], run: RunRecord, finished: PhaseFinis
     before, ended = run.start.before.get(finished.outcome.phase), (*run.standing(finished.outcome.phase), finished)
     if before is not None and kept(ended, before):
         return before
-    best = counted(ended)
-    return next((p for p, end in zip(passes[-len(ended) :], ended, strict=True) if end is best), None)
+    best, every = counted(ended), (*run.passes(finished.outcome.phase), finished)
+    return pass_behind(best, every, passes) if best else None
 
 
 def write_calibrations(run: RunRecord, diagnostics: Diagnostics) -> tuple[str, ...]:

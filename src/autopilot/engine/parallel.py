@@ -6,17 +6,29 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from autopilot.domain.events import MergeRefused, PhaseMerged, RunEvent, RunFinished, RunStopped
+from autopilot.domain.events import (
+    MergeRefused,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseMerged,
+    RunEvent,
+    RunFinished,
+    RunStopped,
+)
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.engine.brakes import Tripped
 from autopilot.engine.decide import Finish
+from autopilot.engine.gathering import gather, split_phase
 from autopilot.engine.hands import Hands
-from autopilot.engine.loop import act, close_pass, next_event, run_phase
+from autopilot.engine.hearing import attend
+from autopilot.engine.loop import act, close_pass, close_split, land, next_event, run_phase
 from autopilot.engine.merging import merge, merged_as_it_is
-from autopilot.engine.orchestrate import Complete, Continue, End
-from autopilot.engine.receipting import standing_of
-from autopilot.engine.several import Merge, Named, Work, named_files, next_moves
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, Merge, line
+from autopilot.engine.parts import part_records, stood_on
+from autopilot.engine.several import Named, Work, is_shared, named_files, next_moves
+from autopilot.engine.splitting import Gather
 from autopilot.engine.streams import Streams
 
 
@@ -24,6 +36,7 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
     """Drive the run to its end, or to the brake that stops it, from wherever its journal left off."""
     with Team(hands, streams) as team:
         while True:
+            attend(hands.inbox, streams)
             try:
                 event = team.next_event() if is_shared(streams.run()) else next_event(hands, streams)
             except Tripped as stop:
@@ -32,11 +45,8 @@ def run_all(hands: Hands, streams: Streams) -> RunFinished | RunStopped:
             streams.append_run(event)
             if isinstance(event, RunFinished | RunStopped):
                 return event
-
-
-def is_shared(run: RunRecord) -> bool:
-    """Whether more than one pass may be open."""
-    return run.start.settings.modes.jobs > 1
+            if isinstance(event, PhaseFinished):
+                hands.atlas.chart(line(streams.run()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Ended:
     finish: Finish
 
 
-Done = Ended | PhaseMerged | MergeRefused
+Done = Ended | PhaseOutcome | PhaseMerged | MergeRefused | PhaseLanded
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +103,28 @@ class Team:
     def next_event(self) -> RunEvent:
         """Set everybody to work, then do what is to be done at once or wait until somebody is done."""
         while True:
-            run = self._streams.run()
-            moves = next_moves(run, self._named(run))
-            for move in moves:
-                if isinstance(move, Continue | Merge):
-                    if isinstance(move, Merge) and (merged := merged_as_it_is(move)):
-                        return merged
-                    self._begin(move, run)
-                elif not (isinstance(move, Complete | End) and self._threads):
-                    return act(move, self._hands, self._streams)
-            done = self._heard(self._news.get())
-            if isinstance(done, Ended):
-                return close_pass(done.record, done.finish, self._streams.run(), self._hands, self._streams)
-            if done is not None:
+            event = self._at_once(self._streams.run()) or self._closed(self._heard(self._news.get()))
+            if event is not None:
+                return event
+
+    def _at_once(self, run: RunRecord) -> RunEvent | None:
+        for move in next_moves(run, self._named(run), self._hands.cores):
+            if isinstance(move, Merge) and (merged := merged_as_it_is(move)):
+                return merged
+            if isinstance(move, Continue | Merge | Gather | Land):
+                self._begin(move, run)
+            elif not (isinstance(move, Complete | End) and self._threads):
+                return act(move, self._hands, self._streams)
+        return None
+
+    def _closed(self, done: Done | None) -> RunEvent | None:
+        run = self._streams.run()
+        match done:
+            case Ended(record=record, finish=finish):
+                return close_pass(record, finish, run, self._hands, self._streams)
+            case PhaseOutcome() as outcome:
+                return close_split(outcome, run, self._hands, self._streams)
+            case _:
                 return done
 
     def _named(self, run: RunRecord) -> Named:
@@ -119,7 +138,8 @@ class Team:
         return news.done
 
     def _begin(self, move: Work, run: RunRecord) -> None:
-        key = move.brief.phase.id if isinstance(move, Continue) else "merge"
+        # One at a time of what moves a line.
+        key = move.brief.phase.id if isinstance(move, Continue) else "line"
         if key in self._threads:
             return
         slot = move.brief.slot if isinstance(move, Continue) else 0
@@ -152,7 +172,13 @@ class Team:
             self._news.put(News(key, done=done))
 
     def _done(self, key: str, move: Work, run: RunRecord, hands: Hands) -> Done:
-        if isinstance(move, Merge):
-            stands = standing_of(run, self._streams.passes(move.phase))
-            return merge(move, run, (stands.record,) if stands else (), hands)
-        return Ended(*run_phase(move.brief, hands, self._streams, lambda: self._news.put(News(key))))
+        match move:
+            case Continue(brief=brief):
+                return Ended(*run_phase(brief, hands, self._streams, lambda: self._news.put(News(key))))
+            case Merge(phase=phase):
+                return merge(move, run, stood_on(run, self._streams, phase), hands)
+            case Land():
+                return land(move, run, hands, self._streams)
+            case Gather(phase=phase):
+                whole, parts = self._streams.passes(phase)[-1], part_records(run, self._streams, phase)
+                return gather(run, split_phase(run, phase), whole, parts, hands)

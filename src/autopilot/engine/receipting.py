@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from autopilot.domain.counting import counted as best_of
-from autopilot.domain.counting import kept
-from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.counting import kept, pass_behind
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Verdict
-from autopilot.engine.hands import Hands
+from autopilot.engine.hands import LandingHands
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,15 @@ def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFini
     ended, counted = (*run.passes(phase), *own), (*run.standing(phase), *own)
     if not counted or kept(counted, run.start.before.get(phase)):
         return None
-    recent = list(zip(passes, ended, strict=False))[len(ended) - len(counted) :]
-    chosen = best_of(counted)
-    record, finished = next((pair for pair in recent if pair[1] is chosen), recent[-1])
-    return Standing(record, finished.outcome, counted[-1].verdict)
+    chosen = best_of(counted) or counted[-1]
+    if chosen.outcome.status == "split_request":
+        return None
+    record = pass_behind(chosen, ended, passes)
+    return Standing(record, chosen.outcome, counted[-1].verdict) if record else None
 
 
 def receipt_files(
-    run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands, last: PhaseFinished | None = None
+    run: RunRecord, passes: tuple[PhaseRecord, ...], hands: LandingHands, last: PhaseFinished | None = None
 ) -> dict[str, str]:
     """By path; none while no pass of the phase has ended."""
     stands = standing_of(run, passes, last)

@@ -5,9 +5,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from autopilot.domain.counting import best, counted, kept
-from autopilot.domain.events import Brief, Entry, PhaseFinished, PhaseOutcome
+from autopilot.domain.counting import best, counted, kept, pass_behind
+from autopilot.domain.events import Entry, PhaseFinished
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import Brief, PhaseOutcome
 from autopilot.domain.record import PassEnd, PhaseRecord, RunRecord
 from autopilot.domain.redo import (
     GAP_ITERATIONS,
@@ -82,8 +83,7 @@ def standing_record(run: RunRecord, phase: str, passes: Sequence[PhaseRecord]) -
     if kept(standing, run.start.before.get(phase)):
         return None
     chosen = counted(standing)
-    recent = list(zip(passes, ended, strict=False))[len(ended) - len(standing) :]
-    return next((record for record, finished in recent if finished is chosen), None)
+    return pass_behind(chosen, ended, passes) if chosen else None
 
 
 def stood(run: RunRecord, phase: str, mode: Mode) -> float | None:
@@ -98,10 +98,12 @@ def stood(run: RunRecord, phase: str, mode: Mode) -> float | None:
 def pass_end(brief: Brief, outcome: PhaseOutcome, run: RunRecord, passes: Sequence[PhaseRecord]) -> PassEnd:
     """What the gate has to know of a pass that has just ended."""
     settings, phase = run.start.settings, brief.phase.id
-    score, loop = stood(run, phase, brief.mode), loop_of(brief.mode, settings.modes)
+    score = stood(run, phase, brief.mode)
+    loop = "standard" if brief.parent else loop_of(brief.mode, settings.modes)
     gaps = len(open_gaps(_with(outcome, brief, run), phase, passes)) if settings.modes.gaps is not None else 0
     left = {
-        "standard": 0 if settings.lenient else settings.limits.remediation_cycles - brief.cycle,
+        # A part of a phase is not mended by itself: that is for the whole to ask for.
+        "standard": 0 if settings.lenient or brief.parent else settings.limits.remediation_cycles - brief.cycle,
         "quality": QUALITY_CYCLES - brief.turn,
         "gaps": min(GAP_ITERATIONS - brief.turn, gaps),
     }

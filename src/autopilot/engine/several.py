@@ -1,78 +1,94 @@
 """What may happen now in a run that works on several phases at a time; from the records alone."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from autopilot.domain.counting import best
 from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.engine.checkpoint import pause
+from autopilot.engine.footing import accepted, has_waited
 from autopilot.engine.orchestrate import (
-    Complete,
     Continue,
-    End,
     Land,
+    Merge,
+    RunMove,
     Skip,
     Spawn,
-    begun,
     dependents,
     end_of,
     failed,
+    first_pass,
+    free_slot,
     line,
     mended,
+    next_passed_over,
     phase_of,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Join the work of a phase that passed, begun on `base`, to the line, which is at `onto`."""
-
-    phase: str
-    base: str
-    onto: str
-    commit: str
-
+from autopilot.engine.splitting import Gather, Split, next_in_split, open_split
 
 Named = Mapping[str, frozenset[str] | None]
 """By phase at work: the files its plan names; None while that is not known."""
-Work = Continue | Merge
-Moves = tuple[Continue | Merge | Spawn | Skip | Land | Complete | End, ...]
+Work = Continue | Merge | Gather | Land
+Moves = tuple[Work | RunMove, ...]
 
 
-def next_moves(run: RunRecord, named: Named) -> Moves:
+def is_shared(run: RunRecord) -> bool:
+    """Whether more than one pass may be open now."""
+    return run.start.settings.modes.jobs > 1 or bool(open_splits(run))
+
+
+def room(run: RunRecord, cores: int) -> int:
+    """
+    How many passes may be open at a time.
+
+    What the user said; without a word only the parts of a split phase run together, one a core.
+    """
+    modes = run.start.settings.modes
+    return modes.jobs if modes.jobs > 1 or modes.sequential else max(1, cores)
+
+
+def next_moves(run: RunRecord, named: Named, cores: int) -> Moves:
     """
     All that may be at work now, then at most one move that is done at once.
 
     What comes behind the last phase is given only when nothing is at work.
     """
     work: tuple[Work, ...] = tuple(Continue(brief) for brief in run.open_passes)
-    landing = next_landing(run)
-    if landing is not None:
-        return (*work, landing)
-    merge = next_merge(run, named)
-    work = (*work, merge) if merge else work
+    parts = [move for split in open_splits(run) if (move := next_in_split(run, split, room(run, cores)))]
+    work = (*work, *(move for move in parts if not isinstance(move, Spawn)))
+    spawns = [move for move in parts if isinstance(move, Spawn)]
+    if spawns or run.start.settings.modes.jobs == 1:
+        return (*work, *spawns[:1])
+    # What is landed may have moved on by a commit of papers, so the line is known only behind it.
+    joining = next_landing(run) or next_merge(run, named)
+    work = (*work, joining) if joining else work
     begin = next_skip(run) or next_spawn(run)
     if begin is not None:
         return (*work, begin)
     return work or (end_of(run),)
 
 
+def open_splits(run: RunRecord) -> tuple[Split, ...]:
+    return tuple(split for target in run.start.targets if (split := open_split(run, target)))
+
+
 def next_landing(run: RunRecord) -> Land | None:
-    """In the order of the merges, up to the first phase that waits for a person."""
+    """In the order of the merges, up to the first phase that waits for a person, or that a person has refused."""
     for merged in run.of(PhaseMerged):
-        passes = run.standing(merged.phase)
-        if not passes or merged.phase not in run.start.targets:
+        if merged.phase not in run.start.targets:
             continue
-        if isinstance(passes[-1].verdict, AskHuman):
+        if not accepted(run, merged.phase) and has_waited(run, merged.phase):
             return None
-        if not run.landed(merged.phase):
+        if merged is run.merged(merged.phase) and run.standing(merged.phase) and not run.landed(merged.phase):
             return Land(merged.phase, merged.commit)
     return None
 
 
 def next_skip(run: RunRecord) -> Skip | None:
+    if (over := next_passed_over(run)) is not None:
+        return over
     for target in _untouched(run):
         blocking = next((d for d in phase_of(run, target).depends_on if failed(run, d)), None)
         if blocking is not None:
@@ -86,21 +102,15 @@ def next_spawn(run: RunRecord) -> Spawn | None:
 
     A phase that was sent back comes before all others, for they wait for it; then the one most phases depend on.
     """
-    if len(run.open_passes) >= run.start.settings.modes.jobs:
-        return None
-    at_work = {brief.phase.id for brief in run.open_passes}
+    if len(run.open_passes) >= run.start.settings.modes.jobs or (run.open_passes and pause(run)):
+        return None  # A pause waits for what is at work.
+    at_work = {brief.parent or brief.phase.id for brief in run.open_passes}
     ready = [t for t in run.start.targets if t not in at_work and not run.skipped(t) and _is_ready(run, t)]
     if not ready:
         return None
     target = min(ready, key=lambda t: (t != holder(run), -_chain(run, t)))
     slot = free_slot(run)
-    return mended(run, target, slot) if run.standing(target) else begun(run, phase_of(run, target), slot)
-
-
-def free_slot(run: RunRecord) -> int:
-    """The lowest number no pass works under; 0 is left to the run itself."""
-    taken = {brief.slot for brief in run.open_passes}
-    return next(number for number in range(1, len(taken) + 2) if number not in taken)
+    return mended(run, target, slot) if run.standing(target) else first_pass(run, phase_of(run, target), slot)
 
 
 def next_merge(run: RunRecord, named: Named) -> Merge | None:
@@ -171,7 +181,7 @@ def _is_ready(run: RunRecord, target: str) -> bool:
     """A phase that is to be mended, or one whose dependencies of this run are all in the line."""
     passes = run.standing(target)
     if passes:
-        return isinstance(passes[-1].verdict, Retry)
+        return isinstance(passes[-1].verdict, Retry) and not open_split(run, target)
     return all(run.merged(need) for need in phase_of(run, target).depends_on if need in run.start.targets)
 
 

@@ -7,7 +7,8 @@ import msgspec
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.digest import PassDigest, digest_of
-from autopilot.domain.events import Brief, Entry, Event, RunStarted, stream_of
+from autopilot.domain.events import Entry, Event, RunStarted, stream_of
+from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
 
@@ -69,7 +70,7 @@ class Streams:
             known = self._records.get(stream)
             if known is not None and known.entries is entries and known.start is start:
                 return known
-            shown = self._plans() if brief.phase.id == COMPLETION else {}
+            shown = self._plans() if brief.phase.id == COMPLETION else inherited(brief)
             record = PhaseRecord(start=start, brief=brief, entries=entries, shown=shown)
             self._records[stream] = record
             return record
@@ -81,12 +82,17 @@ class Streams:
 
     def _plans(self) -> dict[str, str]:
         """The accepted plan of every target with its test files, by path."""
-        found = (self.passes(target) for target in self.run().start.targets)
+        targets = self.run().start.targets
+        found = (self.passes(phase) for target in targets for phase in (target, *self.parts(target)))
         return {path: text for passes in found for path, text in plan_files(passes).items()}
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
         return tuple(self.phase(brief) for brief in self.run().briefs if brief.phase.id == phase)
+
+    def parts(self, phase: str) -> tuple[str, ...]:
+        """The sub-phases the phase was ever split into, as they were begun."""
+        return tuple(dict.fromkeys(brief.phase.id for brief in self.run().briefs if brief.parent == phase))
 
     def all_passes(self) -> tuple[PhaseRecord, ...]:
         """Every pass of every phase so far, in the order in which they were started."""
@@ -126,6 +132,15 @@ def _in_force(run: RunRecord, before: RunStarted | None) -> RunStarted:
     settings = msgspec.structs.replace(run.start.settings, limits=run.limits)
     start = msgspec.structs.replace(run.start, spec=run.spec, settings=settings)
     return before if before is not None and before == start else start
+
+
+def inherited(brief: Brief) -> dict[str, str]:
+    """For a part that mends a phase: the phase's plan, whose test files lie in the folder above."""
+    if not brief.parent or brief.plan is None:
+        return {}
+    folder = brief.dir.rpartition("/")[0]
+    tests = {f"{folder}/{test.path}": test.text for test in brief.plan.tests}
+    return {f"{folder}/PLAN.md": brief.plan.text, **tests}
 
 
 def plan_files(passes: Sequence[PhaseRecord]) -> dict[str, str]:

@@ -19,6 +19,8 @@ SHOWN_REPORTS: dict[Role, frozenset[str]] = {
 }
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
 LEARN: frozenset[Role] = frozenset({"plan", "execute"})
+# Who gets the repository map (RMAP-05): those who look for their way in the code, none of those who judge.
+MAPPED: frozenset[Role] = frozenset({"research", "plan", "execute", "debug"})
 # Who does the work is not shown the checks that are held out, in no file.
 WORKS: frozenset[Role] = frozenset({"execute", "debug", "fix"})
 LEARNINGS = ".planning/LEARNINGS.md"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.receipts import FILE, SIGNATURE
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Verdict

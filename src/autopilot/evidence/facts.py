@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
+from autopilot.domain.map_queries import defined, exists
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.plain_text import harmless
-from autopilot.domain.protocols import Canary, Part, Ran, Sandbox, Variant, Workspace
+from autopilot.domain.protocols import Canary, Part, Variant, Workspace
+from autopilot.domain.repo_map import NO_ATLAS, Atlas
+from autopilot.domain.running import Ran, Sandbox
 from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
@@ -81,6 +84,7 @@ class CommandFacts:
     limits: Limits
     commands: Commands = field(default_factory=Commands)
     redact: Callable[[str], str] = redact
+    atlas: Atlas = NO_ATLAS
     _made: dict[Key, CommandRun] = field(default_factory=dict)
     _done: dict[Key, _Done] = field(default_factory=dict)
     _elsewhere: dict[str, str] = field(default_factory=dict)
@@ -159,11 +163,23 @@ class CommandFacts:
 
     def unreferenced(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         with self.workspace.checkout(commit, {}) as folder:
-            return references.unreferenced(folder, paths)
+            return references.unreferenced(folder, paths, self.atlas.at(commit))
 
     def related(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         with self.workspace.checkout(commit, {}) as folder:
-            return references.related(folder, paths)
+            return references.related(folder, paths, self.atlas.at(commit))
+
+    def known(self, commit: str, text: str) -> tuple[str, ...]:
+        told = self.atlas.at(commit)
+        return references.known(told, text) if told else ()
+
+    def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
+        told = self.atlas.at(commit) if paths else None
+        return tuple(path for path in paths if told and not exists(told, path))
+
+    def undefined(self, commit: str, names: Sequence[str]) -> tuple[str, ...]:
+        told = self.atlas.at(commit) if names else None
+        return tuple(name for name in names if told and not defined(told, name))
 
     def content(self, change: Change, kind: PhaseType, claimed: Collection[str]) -> tuple[Finding, ...]:
         paths = content.relevant((file.path for file in change.files if file.status != "D"), kind)

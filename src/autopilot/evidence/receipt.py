@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from autopilot.domain.events import PhaseOutcome, RunResumed, RunStarted, Spec, stream_of
+from autopilot.domain.events import RunResumed, RunStarted, stream_of
 from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.passes import PhaseOutcome, Spec
 from autopilot.domain.phase import Expectation, Plan
 from autopilot.domain.progress import since_plan
 from autopilot.domain.receipts import (

@@ -1,7 +1,7 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON, REJECTED, confident, generic, only_looks, specific
+from autopilot.domain.deferral import REJECTED, confident, generic, no_reason, only_looks, specific
 from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.progress import failed_tasks, replans
 from autopilot.domain.record import PhaseRecord
@@ -81,10 +81,14 @@ def give_up(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return Stop(because=f"alignment too low ({o.score}) after {f.replans} re-plan(s)", rollback=True)
 
 
+def left_over(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
+    """STAT-06b: something is for a person, and the verifier is less sure than the threshold asks for."""
+    return bool(f.for_a_person) and not confident(o.verifier, f.verification.threshold)
+
+
 def unreasoned(f: RateFacts, o: RateOpinions, c: Claims) -> bool:
     """HUM-01, STAT-03: the verifier is not sure, yet names nothing it tried; or only that somebody should look."""
-    left = bool(f.for_a_person) and not confident(o.verifier)
-    return left and not specific(o.verifier)
+    return left_over(f, o, c) and not specific(o.verifier)
 
 
 def to_look(f: RateFacts, o: RateOpinions) -> bool:
@@ -95,9 +99,10 @@ def to_look(f: RateFacts, o: RateOpinions) -> bool:
 
 
 def verify_again(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    wanted = no_reason(f.verification.threshold)
     if to_look(f, o):
-        return Retry(step="verify", because=f"{REJECTED} {NO_REASON}", rejects="STAT-03")
-    return Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")
+        return Retry(step="verify", because=f"{REJECTED} {wanted}", rejects="STAT-03")
+    return Retry(step="verify", because=f"{UNJUSTIFIED} {wanted}", rejects="STAT-02")
 
 
 def reject(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
@@ -131,7 +136,7 @@ GATE = Gate(
         Rule("a task is left to a person without a reason, nothing was rejected before",
              lambda f, o, c: unreasoned(f, o, c) and not f.verification.rejected, verify_again),
         Rule("a task is left to a person without a reason", unreasoned, reject),
-        Rule("a task is left to a person", lambda f, o, c: bool(f.for_a_person) and not confident(o.verifier), ask),
+        Rule("a task is left to a person", left_over, ask),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),

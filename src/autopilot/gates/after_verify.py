@@ -2,7 +2,7 @@
 
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import reading
-from autopilot.domain.deferral import confident, person_only
+from autopilot.domain.deferral import CONFIDENT, confident, person_only
 from autopilot.domain.honesty import blockers
 from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show
 from autopilot.domain.progress import debugs, debugs_left, unproven
@@ -21,7 +21,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
 
     `to_show` counts the criteria that no commit of this run met, `absent` places named for them that are not there.
     `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
-    runs of every criterion stand in for it.
+    runs of every criterion stand in for it. `threshold` is how sure a verifier has to be that no person is needed.
     """
 
     checks: int
@@ -37,6 +37,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     seconds: float = 0.0
     least_seconds: float = 0.0
     observed: int | None = None
+    threshold: float = CONFIDENT
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -68,6 +69,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         seconds=seen.seconds,
         least_seconds=record.start.settings.limits.min_verification_seconds,
         observed=seen.observed if seen.opinion else None,
+        threshold=record.start.settings.deferral_threshold,
     )
 
 
@@ -166,7 +168,8 @@ def wait(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
 
 def needs_person(f: VerifyFacts, o: VerifyOpinions) -> bool:
     """HUM-04: no agent can do what is left, and the verifier is not sure that it is done."""
-    return f.person_only and not (facts_hold(f) and content(o) and not shallow(f) and confident(o.verifier))
+    sure = confident(o.verifier, f.threshold)
+    return f.person_only and not (facts_hold(f) and content(o) and not shallow(f) and sure)
 
 
 def go_on(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:

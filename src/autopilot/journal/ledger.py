@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.counting import best
-from autopilot.domain.events import Entry, PhaseFinished, RunFinished, StepFinished
+from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, RunFinished, StepFinished, VerdictGiven
+from autopilot.domain.passes import DoneBefore
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
-from autopilot.domain.record import RunRecord
+from autopilot.domain.record import RunRecord, judged
 from autopilot.domain.redo import Before, Scored, Standing
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
@@ -86,10 +87,17 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
 
 
 def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Standing:
-    """How the run left the phase. One that was only to be mended, and was not finished with, stands as before."""
+    """
+    How the run left the phase, with a person's word on it.
+
+    One that was only to be mended, and was not finished with, stands as before.
+    """
     finished = [(entry.at, entry.event) for entry in record.entries if isinstance(entry.event, PhaseFinished)]
     own = [(at, one) for at, one in finished if one.outcome.phase == phase]
-    status = settled(own[-1][1].verdict)
+    words = (e.event for e in record.entries if isinstance(e.event, PhaseFinished | VerdictGiven))
+    last = next(end for end in reversed(judged(words)) if end.outcome.phase == phase)
+    refused = any(event.phase == phase for event in record.of(MergeRefused))
+    status = "in_progress" if refused and not record.standing(phase) else settled(last.verdict)
     unfinished = status == "in_progress" and earlier is not None and earlier.status == "completed"
     before = earlier.history if earlier else ()
     return Standing(
@@ -97,7 +105,14 @@ def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Stan
         score=best(record, phase).alignment_score if record.standing(phase) else own[-1][1].outcome.alignment_score,
         history=merged(before, (scored for at, one in own if (scored := scored_at(at, one)))),
         run=record.start.run,
+        at=own[-1][0],
     )
+
+
+def done_before(ledger: Ledger, phases: Iterable[str]) -> tuple[DoneBefore, ...]:
+    """CMPL-02a: in which run each of these completed phases was completed, and when."""
+    known = {phase: ledger.standings.get(phase, Standing(status="")) for phase in phases}
+    return tuple(DoneBefore(phase=p, run=s.run or s.archived, at=s.at) for p, s in known.items())
 
 
 def ledger_of_archive(archived: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -120,6 +135,8 @@ def remembered(archived: Iterable[Mapping[str, Any]]) -> dict[str, Standing]:
                     status=status,
                     score=_number(phase.get("alignment_score")),
                     history=merged(before, _scores(phase.get("score_history"))),
+                    archived=_word(state.get("_meta", {}).get("run_id")),
+                    at=_word(phase.get("completed_at")),
                 )
     return told
 
@@ -130,6 +147,10 @@ def _scores(lines: Any) -> Iterator[Scored]:
             yield msgspec.convert(line, Scored)
         except msgspec.ValidationError:
             continue
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> float | None:
@@ -144,7 +165,7 @@ def _proposals(journal: Journal, runs: Iterable[str], records: Iterable[RunRecor
     accepted = {
         f"{run}/{finished.outcome.phase}"
         for run, record in zip(runs, records, strict=True)
-        for finished in record.of(PhaseFinished)
+        for finished in judged(entry.event for entry in record.entries)
         if isinstance(finished.verdict, Advance)
     }
     carried_out: set[str] = set()
@@ -166,7 +187,7 @@ def _sha256(plan: Plan) -> str:
     return hashlib.sha256(plan.text.encode("utf-8", "replace")).hexdigest()
 
 
-def new_name(taken: tuple[str, ...]) -> str:
+def new_name(taken: tuple[str, ...], kind: str = "run") -> str:
     """A run is named for the second it starts in; a second one in the same second gets a number."""
-    name = time.strftime("run-%Y-%m-%d-%H%M%S", time.gmtime())
+    name = time.strftime(f"{kind}-%Y-%m-%d-%H%M%S", time.gmtime())
     return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 1000))) if n not in taken)

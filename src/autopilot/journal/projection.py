@@ -8,6 +8,7 @@ import msgspec
 
 from autopilot.domain.active_time import active_time
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.deferrals import counts, deferral_history, settled_ends, threshold_of
 from autopilot.domain.digest import PassDigest, digest_of
 from autopilot.domain.events import (
     Noted,
@@ -26,13 +27,13 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
+from autopilot.journal.projection_parts import part_states
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order
 
 VERSION = "1.0"
 EVENTS_KEPT = 200
 WAITING_FOR_A_PERSON = 11
-_DEFERRAL_THRESHOLD = 6
 
 
 def state_of(
@@ -77,7 +78,7 @@ class Projection:
         states = self._phases(run, known, source)
         minutes = round(active_time(run, made, last).run, 2)
         return {
-            "_meta": _meta(run, known, states, source) | {"last_checkpoint": max(now, last)},
+            "_meta": _meta(run, known, source) | {"last_checkpoint": max(now, last)},
             "spec": _spec(run),
             "roadmap_path": run.start.roadmap,
             "last_checkpoint_sha": _checkpoint(run, source),
@@ -94,14 +95,16 @@ class Projection:
         sizes: dict[str, list[int]] = {}
         for digest in source.digests():
             sizes.setdefault(digest.phase, []).append(digest.entries)
-        for id_, history in known.items():
-            mark = (len(history.turns), len(history.notes), *sizes.get(id_, ()))
+        whole_phases = {id_: history for id_, history in known.items() if not history.is_part}
+        for id_, history in whole_phases.items():
+            mark = (len(history.turns), len(history.notes), len(history.words), *sizes.get(id_, ()))
             if id_ not in self._states or self._states[id_][0] != mark:
                 whole = replace(history, passes=source.passes(id_))
                 self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
-        suspect = {"rubber_stamp_suspect": True}
-        marked = suspects(run)
-        return {id_: self._states[id_][1] | (suspect if id_ in marked else {}) for id_ in known}
+        more = part_states(run, known)
+        for id_ in suspects(run):
+            more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
         ending = source.completion()
@@ -126,10 +129,8 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any], source: Source) -> dict[str, Any]:
-    statuses = [state["status"] for state in states.values()]
-    deferred = statuses.count("needs_human_verification")
-    processed = deferred + statuses.count("completed") + statuses.count("failed")
+def _meta(run: RunRecord, known: Mapping[str, History], source: Source) -> dict[str, Any]:
+    seen = counts(settled_ends(run))
     current = _current(run, known)
     return {
         "version": VERSION,
@@ -141,12 +142,12 @@ def _meta(run: RunRecord, known: Mapping[str, History], states: Mapping[str, Any
         "current_phase": current,
         "current_step": _step(source.passes(current)) if current is not None else None,
         "orchestrator_context_pct": context_pct(run),
-        "human_deferred_count": deferred,
-        "total_phases_processed": processed,
+        "human_deferred_count": seen.deferred,
+        "total_phases_processed": seen.processed,
         "pass_threshold": run.start.settings.pass_threshold,
-        "deferral_history": [],
-        "autonomous_resolution_rate": round((processed - deferred) / processed, 3) if processed else None,
-        "deferral_threshold": _DEFERRAL_THRESHOLD,
+        "deferral_history": deferral_history(run),
+        "autonomous_resolution_rate": None if (rate := seen.resolution_rate) is None else round(rate, 3),
+        "deferral_threshold": threshold_of(run),
     }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.events import Brief, Event, Noted, PhaseFinished, PhaseStarted, RunResumed, RunStarted, Spec
+from autopilot.domain.events import Event, Noted, PhaseFinished, PhaseStarted, RunResumed, RunStarted
+from autopilot.domain.passes import Brief, Spec
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
 from autopilot.domain.verdict import Advance, Retry
 

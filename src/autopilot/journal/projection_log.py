@@ -4,6 +4,7 @@ from bisect import insort_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from autopilot.domain.batch_figures import BatchFigures, batch_figures
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.deferral import REJECTED
 from autopilot.domain.digest import PassDigest
@@ -22,6 +23,7 @@ from autopilot.domain.events import (
     RunStopped,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
@@ -79,6 +81,7 @@ class EventLog:
         for number, entry in enumerate(run.entries[self._read :], start=self._read):
             self._add(number, 0, run_lines(entry, self._cycles))
             self._cycles.hear(entry.event)
+            self._add(number, 0, _batch_lines(run, number))
             if isinstance(entry.event, PhaseFinished):
                 self._finished.append(entry.event)
                 self._add(number, 0, _stamped(entry, entry.event, self._finished))
@@ -143,6 +146,28 @@ def _stamped(entry: Entry, event: PhaseFinished, finished: Sequence[Event]) -> I
     if told is not None:
         details = {"message": told.message, "min": told.lowest, "max": told.highest, "count": len(told.phases)}
         yield _line(entry.at, event.outcome.phase, None, told.event, {**details, "phases": list(told.phases)})
+
+
+def _batch_lines(run: RunRecord, n: int) -> Iterator[Line]:
+    """CMPL-04g: when the phases of a `--complete` run are over; what follows them changes none of it."""
+    entry = run.entries[n]
+    if not run.start.settings.modes.complete or not isinstance(entry.event, RunFinished | CompletionStarted):
+        return
+    known = RunRecord(entries=run.entries[: n + 1])
+    if isinstance(entry.event, CompletionStarted) or not known.completing:
+        figures = batch_figures(known)
+        yield _line(entry.at, None, None, "batch_completion_report", batch_details(figures))
+
+
+def batch_details(figures: BatchFigures) -> dict[str, Any]:
+    return {
+        "phases_attempted": len(figures.attempted),
+        "phases_succeeded": len(figures.succeeded),
+        "phases_failed": len(figures.failed),
+        "phases_skipped": len(figures.skipped),
+        "completion_percentage": figures.percentage,
+        "report_path": ".autopilot/completion-report.md",
+    }
 
 
 def _completion_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
@@ -236,9 +261,15 @@ def _skipped(event: PhaseSkipped, _: Cycles) -> tuple[str | None, Told]:
     return event.phase, iter([("phase_skipped", details)])
 
 
+def _verdict_given(event: VerdictGiven, _: Cycles) -> tuple[str | None, Told]:
+    """STAT-05b."""
+    details = {"phase_id": event.phase, "verdict": event.verdict, "issues": list(event.issues)}
+    return event.phase, iter([("human_verdict_recorded", details)])
+
+
 def _run_started(event: RunStarted, _: Cycles) -> tuple[str | None, Told]:
     details = {"run": event.run, "phases": list(event.targets), "spec_hash": f"sha256:{event.spec.sha256}"}
-    return None, iter([("run_started", details)])
+    return None, iter([*((asked.event, asked.details) for asked in event.consulted), ("run_started", details)])
 
 
 def _run_resumed(event: RunResumed, cycles: Cycles) -> tuple[str | None, Told]:
@@ -279,6 +310,7 @@ _TOLD: Mapping[type, Callable[[Any, Cycles], tuple[str | None, Told]]] = {
     PhaseStarted: _started,
     PhaseFinished: _finished,
     PhaseSkipped: _skipped,
+    VerdictGiven: _verdict_given,
     CompletionFinished: _completed,
     RunStopped: _run_stopped,
     RunFinished: _run_finished,

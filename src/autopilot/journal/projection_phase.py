@@ -6,12 +6,13 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.costs import estimated_tokens
-from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseOutcome
+from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseSkipped
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY, QUALITY_EXHAUSTED
-from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.journal.projection_steps import steps_of
 from autopilot.journal.scores import merged, scored_at
 from autopilot.journal.timeline import History
@@ -37,7 +38,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "tokens_used": tokens_used(history.passes),
         "estimated_tokens": estimated_tokens(phase, plan_of(history)) if history.started else None,
         "human_verify_justification": _justification(history),
-        "human_verdict": _noted(history, "human_verdict_recorded", "verdict"),
+        "human_verdict": _human_verdict(history),
         "force_incomplete": _force_incomplete(history),
         "diagnostic_path": _noted(history, None, "diagnostic_path"),
         "remediation_cycles": max((turn.brief.cycle for _, turn in history.started), default=0),
@@ -52,7 +53,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "sub_phases": [],
         "rubber_stamp_suspect": False,
         "unanchored": outcome.unanchored,
-        "reason": history.skipped.reason if history.skipped else outcome.reason,
+        "reason": _reason(history, outcome),
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
         "issues": list(outcome.issues),
     }
@@ -85,20 +86,41 @@ def _ended(history: History) -> dict[int, PhaseOutcome]:
 
 
 def _justification(history: History) -> dict[str, Any] | None:
-    """RET-06, while the phase waits for a person."""
+    """RET-06, of a phase that waits for a person or whose newest pass did."""
     last = history.turns[-1][1] if history.turns else None
-    if not isinstance(last, PhaseFinished) or not isinstance(last.verdict, AskHuman):
+    if not isinstance(last, PhaseFinished) or last.outcome.status != "needs_human_verification":
         return None
+    question = last.verdict.question if isinstance(last.verdict, AskHuman) else last.outcome.reason
     plan = plan_of(history)
     checkpoint = next((t for t in plan.tasks if t.type != "auto"), None) if plan else None
     passed, _, total = last.outcome.tasks_completed.partition("/")
     return {
         "checkpoint_task_id": checkpoint.id if checkpoint else "",
-        "task_description": checkpoint.title if checkpoint else last.verdict.question,
-        "question": last.verdict.question,
+        "task_description": checkpoint.title if checkpoint else question,
+        "question": question,
         "auto_tasks_passed": int(passed) if passed.isdecimal() else 0,
         "auto_tasks_total": int(total) if total.isdecimal() else 0,
     }
+
+
+def _reason(history: History, outcome: PhaseOutcome) -> str:
+    """Why it is as it is; where a person has decided, in their words."""
+    last = history.turns[-1][1] if history.turns else None
+    match last:
+        case PhaseFinished(verdict=Advance(because=why) | Stop(because=why)) if history.words and why:
+            return why
+        case PhaseSkipped(reason=why):
+            return why
+        case _:
+            return outcome.reason
+
+
+def _human_verdict(history: History) -> dict[str, Any] | None:
+    """STAT-05a."""
+    if not history.words:
+        return None
+    at, word = history.words[-1]
+    return {"verdict": word.verdict, "timestamp": at, "issues": list(word.issues)}
 
 
 def _force_incomplete(history: History) -> bool:

@@ -5,9 +5,10 @@ from hashlib import sha256
 from typing import Any
 
 from autopilot.domain.answers import Recommendation
-from autopilot.domain.events import Entry, PhaseOutcome, StepFinished
+from autopilot.domain.events import Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.headings import heading_of
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.progress import auto_tasks, fixes_of, since_plan, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (

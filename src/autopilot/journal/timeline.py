@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from autopilot.domain.counting import counted, kept, outcome_kept
-from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted, VerdictGiven
+from autopilot.domain.record import PhaseRecord, RunRecord, ruled
 from autopilot.domain.redo import Before
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 
@@ -16,12 +16,17 @@ Turn = PhaseStarted | PhaseFinished | PhaseSkipped
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the run knows of one phase: its turns with their times, what was noted of it, its passes, and its past."""
+    """
+    What the run knows of one phase: its turns with their times, what was noted of it, its passes, and its past.
+
+    A pass that a person has spoken on stands there with their verdict; `words` is what they said, with the time.
+    """
 
     turns: tuple[tuple[str, Turn], ...] = ()
     notes: tuple[Noted, ...] = ()
     passes: tuple[PhaseRecord, ...] = ()
     before: Before | None = None
+    words: tuple[tuple[str, VerdictGiven], ...] = ()
 
     @property
     def started(self) -> tuple[tuple[str, PhaseStarted], ...]:
@@ -30,6 +35,11 @@ class History:
     @property
     def finished(self) -> tuple[tuple[str, PhaseFinished], ...]:
         return tuple((at, turn) for at, turn in self.turns if isinstance(turn, PhaseFinished))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a phase that was split."""
+        return any(turn.brief.parent for _, turn in self.started)
 
     @property
     def skipped(self) -> PhaseSkipped | None:
@@ -67,6 +77,13 @@ class History:
 class _Gathered:
     turns: list[tuple[str, Turn]] = field(default_factory=list)
     notes: list[Noted] = field(default_factory=list)
+    words: list[tuple[str, VerdictGiven]] = field(default_factory=list)
+
+    def heed(self, at: str, word: VerdictGiven) -> None:
+        self.words.append((at, word))
+        last = self.turns[-1][1] if self.turns else None
+        if isinstance(last, PhaseFinished):
+            self.turns[-1] = (self.turns[-1][0], ruled(last, word))
 
 
 def settled(verdict: Verdict) -> str:
@@ -94,8 +111,12 @@ def histories(run: RunRecord) -> dict[str, History]:
             found.turns.append((entry.at, entry.event))
         elif isinstance(entry.event, Noted):
             found.notes.append(entry.event)
+        elif isinstance(entry.event, VerdictGiven):
+            found.heed(entry.at, entry.event)
     return {
-        phase: History(turns=tuple(g.turns), notes=tuple(g.notes), before=run.start.before.get(phase))
+        phase: History(
+            turns=tuple(g.turns), notes=tuple(g.notes), before=run.start.before.get(phase), words=tuple(g.words)
+        )
         for phase, g in gathered.items()
     }
 
@@ -106,7 +127,7 @@ def phase_of(entry: Entry) -> str | None:
             return brief.phase.id
         case PhaseFinished(outcome=outcome):
             return outcome.phase
-        case PhaseSkipped(phase=phase) | Noted(phase=phase):
+        case PhaseSkipped(phase=phase) | Noted(phase=phase) | VerdictGiven(phase=phase):
             return phase
     return None
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from autopilot.domain.agent import ROLES
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.evidence import Severity
 from autopilot.domain.honesty import BY_NAME, WORDS
@@ -64,10 +65,12 @@ class Config(Value, frozen=True, kw_only=True):
     spec_paths: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
     model_profile: str | None = None
+    models: dict[str, str] = {}
     research: bool = True
     integration_check: bool = True
     self_audit: bool = True
     version_bump: bool | None = None
+    keep_awake: bool = True
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
@@ -97,6 +100,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     limits, notes = _limits(data)
     honesty, doubts = _honesty(data.get("honesty", {}), path)
     looks = visual.read(project.get("visual_testing"))
+    models, unknown = _models(_section(_section(data, "agents"), "models"))
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -106,10 +110,12 @@ def read(text: str | bytes | None, path: str) -> Config:
         spec_paths=_texts(project.get("spec_paths")),
         model=_MODELS.get(profile, DEFAULT_MODEL) if isinstance(profile, str) else DEFAULT_MODEL,
         model_profile=_text(profile),
+        models=models,
         research=_flag(workflow.get("research", data.get("research")), default=True),
         integration_check=_flag(workflow.get("integration_check"), default=True),
         self_audit=_flag(workflow.get("self_audit"), default=True),
         version_bump=bump if isinstance(bump := workflow.get("version_bump"), bool) else None,
+        keep_awake=_flag(workflow.get("keep_awake"), default=True),
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
@@ -118,9 +124,18 @@ def read(text: str | bytes | None, path: str) -> Config:
         dependencies=_dependencies(_section(data, "workspace")),
         honesty=honesty,
         sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
-        notes=(*notes, *doubts, *looks.notes),
+        notes=(*notes, *doubts, *unknown, *looks.notes),
         raw=data,
     )
+
+
+def _models(section: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """A model or profile by role, and what was not understood."""
+    known = {role: name for role, name in section.items() if role in ROLES and isinstance(name, str) and name}
+    unknown = tuple(
+        f"agents.models.{role} is ignored: it is no role with a model's name." for role in section.keys() - known
+    )
+    return known, tuple(sorted(unknown))
 
 
 def _load(text: str | bytes, path: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.events import Brief, RunStarted
+from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import (
     CommandSource,
     Forecast,
@@ -14,6 +14,7 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Mode, first_mode
@@ -68,13 +69,12 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
 
 
 def beforehand(project: Project, first: RunStarted) -> Iterator[str]:
-    """CMAP-05, CTX-05: what a run says once, before its first phase; none of it holds anything back."""
+    """CTX-05: what a run that refines or redoes says once, before its first phase; it holds nothing back."""
     by_id = {phase.id: phase for phase in first.phases}
-    chosen = [by_id[name] for name in first.targets]
-    low = {phase.id: sufficiency.quick(_context(phase, project, first)) for phase in chosen}
-    refined = first.settings.pass_threshold >= REFINED
-    expected = {phase.id: estimated_tokens(phase, project.plans.get(phase.id)) for phase in chosen if refined}
-    return filter(None, (sufficiency.low_summary(low), session_warning(expected)))
+    again = first.settings.modes.force is not None or first.settings.pass_threshold >= REFINED
+    chosen = [by_id[name] for name in first.targets] if again else []
+    expected = {phase.id: estimated_tokens(phase, project.plans.get(phase.id)) for phase in chosen}
+    return filter(None, (session_warning(expected),))
 
 
 def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.Context:
@@ -82,7 +82,7 @@ def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.C
         phase=phase,
         requirements=first.requirements.get(phase.id, ()),
         about=project.about,
-        dependencies=_dependencies(phase, first),
+        dependencies=dependencies(phase, first),
     )
 
 
@@ -162,7 +162,7 @@ def _unmet(phase: Phase, first: RunStarted) -> tuple[str, ...]:
     return tuple(need for need in phase.depends_on if need in known and need not in done)
 
 
-def _dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "missing"]:
+def dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "missing"]:
     known = {p.id for p in first.phases}
     if any(need not in known for need in phase.depends_on):
         return "missing"

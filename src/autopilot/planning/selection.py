@@ -14,6 +14,7 @@ _RANGE = re.compile(rf"({ids.PATTERN})(?:-|\u2013|\.\.)({ids.PATTERN})", re.ASCI
 _SPACED_RANGE = re.compile(r"(?<=\w)\s*(-|\u2013|\.\.)\s+(?=\w)|(?<=\w)\s+(-|\u2013|\.\.)\s*(?=\w)")
 _LIST_MARK = re.compile(r"[,;\s]+")
 _MAX_LENGTH = 2000
+_WORDS = frozenset({"all", "next"})
 
 
 def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
@@ -29,6 +30,9 @@ def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -
     sets = [{p.id for p in select(text, roadmap, completed)} for text in named]
     sets.append(bounded(request.first, request.last, roadmap))
     chosen = set.intersection(*sets)
+    if request.modes.complete:
+        # Only what is outstanding: a phase that is completed is told as skipped and never done again.
+        return tuple(phase for phase in outstanding(roadmap, completed) if phase.id in chosen)
     if not chosen and all(sets) and named != ["all"]:
         raise UsageInvalid(
             f"No phase fits all of {request.wish!r}.",
@@ -36,6 +40,16 @@ def wanted(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -
             do="Widen --from, --to or --only, or name other phases.",
         )
     return tuple(phase for phase in roadmap.phases if phase.id in chosen)
+
+
+def passed_over(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[str, ...]:
+    """CMPL-02: the completed phases that `--complete` was asked for as well, by name or as part of the roadmap."""
+    if not request.modes.complete:
+        return ()
+    named = [text for text in (request.phases, request.only) if text and text.strip().lower() not in _WORDS]
+    sets = [{p.id for p in select(text, roadmap, completed)} for text in named]
+    within = set.intersection(bounded(request.first, request.last, roadmap), *sets)
+    return tuple(phase.id for phase in roadmap.phases if phase.id in within and phase.id in completed)
 
 
 def bounded(first: str | None, last: str | None, roadmap: Roadmap) -> set[str]:

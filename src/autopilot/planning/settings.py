@@ -20,6 +20,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         agent=request.agent,
         reviewer=request.reviewer,
         model=request.model or config.model,
+        models={} if request.model else config.models,
         lenient=request.lenient,
         pass_threshold=threshold(request),
         research=config.research,
@@ -35,6 +36,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         self_audit=config.self_audit,
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
         modes=request.modes,
+        keep_awake=request.keep_awake and config.keep_awake,
     )
 
 

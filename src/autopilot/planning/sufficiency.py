@@ -12,6 +12,17 @@ from autopilot.planning import project
 WEIGHTS = {"criteria": 35, "requirements": 35, "docs": 15, "deps": 15}
 FULL, SOME, NONE = 10, 6, 2
 DOCS_FULL = 9
+TOLD = 9
+LIFTS = {
+    "criteria": "criteria",
+    "requirements": "requirements",
+    "domain": "requirements",
+    "architecture": "docs",
+    "build_config": "docs",
+    "dependencies": "docs",
+}
+SUFFICIENT = 8
+_ANSWERS_OF_A_STUB = 2
 DEPENDENCIES = {"met": 10, "pending": 5, "missing": 1}
 ENOUGH = 5
 STUB, UNMAPPED, UNVERIFIABLE = 1, 3, 4
@@ -39,12 +50,33 @@ def sufficiency(context: Context) -> Sufficiency:
     """Rounded half up, 1 to 10 (AMB-07); a stub scores 1 whatever else is there."""
     if is_stub(context.phase.goal):
         return Sufficiency(score=STUB)
-    factors = {
+    factors = _factors(context)
+    return Sufficiency(score=weighted(factors), **factors)
+
+
+def _factors(context: Context) -> dict[str, int]:
+    return {
         "criteria": criteria_factor(context.phase),
         "requirements": requirements_factor(context.requirements),
         "docs": docs_factor(context.about),
         "deps": DEPENDENCIES[context.dependencies],
     }
+
+
+def rescored(context: Context, answers: Sequence[tuple[str, bool]]) -> Sufficiency:
+    """
+    CMAP-03e: the score with what people answered; each question is its category and whether it was answered.
+
+    A factor whose questions are all answered counts as told in words, one with some of them as vague. A stub stays one
+    until two questions are answered.
+    """
+    answered = [category for category, is_answered in answers if is_answered]
+    if not answered or (is_stub(context.phase.goal) and len(answered) < _ANSWERS_OF_A_STUB):
+        return sufficiency(context)
+    factors = _factors(context)
+    for category in set(answered) & LIFTS.keys():
+        whole = all(is_answered for other, is_answered in answers if LIFTS.get(other) == LIFTS[category])
+        factors[LIFTS[category]] = max(factors[LIFTS[category]], TOLD if whole else SOME)
     return Sufficiency(score=weighted(factors), **factors)
 
 

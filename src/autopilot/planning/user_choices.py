@@ -52,6 +52,7 @@ class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
+    keep_awake: bool = True
     agent: AgentChoices = AgentChoices()
     notify: NotifyChoices = NotifyChoices()
     traces: TraceChoices = TraceChoices()
@@ -103,4 +104,5 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         trust_repository_config=choices.agent.trust_repository_config,
         agent_folders=choices.agent.folders,
         agent_env=choices.agent.env,
+        keep_awake=settings.keep_awake and choices.keep_awake,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
-from autopilot.domain.events import Spec
+from autopilot.domain.passes import Spec
 from autopilot.domain.phase import Phase, Plan, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value

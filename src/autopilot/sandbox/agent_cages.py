@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
 from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments

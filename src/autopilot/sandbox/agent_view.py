@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autopilot.domain.protocols import Job
+from autopilot.domain.running import Job
 from autopilot.sandbox.toolchain import PROJECT_SIGNS, SYSTEM, Toolchain, is_within, look
 
 # Where coding agents keep account and settings below the home folder. They renew their tokens there.

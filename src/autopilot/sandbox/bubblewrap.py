@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.lifeline import Lifeline

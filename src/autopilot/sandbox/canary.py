@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.protocols import Sandbox
+from autopilot.domain.running import Sandbox
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
 
 CANARY_SECONDS = 20.0

@@ -2,7 +2,7 @@
 
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.protocols import Processes
+from autopilot.domain.running import Processes
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.protocols import Processes, Ran, Sandbox
+from autopilot.domain.running import Processes, Ran, Sandbox
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox import confine, seatbelt, seccomp
 from autopilot.sandbox.agent_cages import BubblewrapAgents, LandlockAgents, SeatbeltAgents

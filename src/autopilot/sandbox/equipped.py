@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.protocols import Job, Processes, Ran, Sandbox
+from autopilot.domain.running import Job, Processes, Ran, Sandbox
 
 ENVIRONMENTS = (".venv", "venv")
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
 from autopilot.sandbox.launching import Ceilings, find_program, not_started

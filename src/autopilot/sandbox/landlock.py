@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places

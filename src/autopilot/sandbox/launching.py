@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from autopilot.domain.errors import AgentUnavailable, StorageFailed
-from autopilot.domain.protocols import Job
+from autopilot.domain.running import Job
 
 PR_SET_PDEATHSIG = 1
 NAME_MINDERS = ("python", "pypy", "bash", "dash", "sh", "zsh", "ksh", "busybox")

@@ -2,7 +2,7 @@
 
 import tempfile
 
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import Toolchain

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 from autopilot.domain.errors import Interrupted
-from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.running import Job, Ran
 from autopilot.sandbox import marks
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
 from autopilot.sandbox.streams import TICK_S, Conversation, has_ended
@@ -43,11 +43,13 @@ class ChildProcesses:
         begun = time.monotonic()
         job = msgspec.structs.replace(job, mark=self.own(job.mark))
         with self._running(job) as child:
-            talk = Conversation(child, job.stdin, job.max_output)
+            talk = Conversation(child, job.stdin, job.max_output, job.talk)
             with self._in_reach(child):
                 if started is not None:
                     started(child.pid)
                 ended = talk.until_end(begun + job.timeout_s)
+                if not ended:
+                    talk.take_leave()
             _end(child, job)
             talk.drain()
         return Ran(

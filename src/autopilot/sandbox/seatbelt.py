@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.toolchain import Toolchain

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from autopilot.domain.errors import AutopilotError, SandboxUnavailable
-from autopilot.domain.protocols import Processes, Ran, Sandbox
+from autopilot.domain.running import Processes, Ran, Sandbox
 from autopilot.sandbox import relay
 
 PATIENCE_S = 10.0

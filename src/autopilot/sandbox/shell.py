@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.sandbox.launching import Ceilings
 
 # The kernel takes no single argument longer than 128 KiB.

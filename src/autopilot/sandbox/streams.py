@@ -5,12 +5,18 @@ import os
 import select
 import subprocess
 import time
+from contextlib import suppress
+
+from autopilot.domain.running import Talk
 
 CHUNK = 1 << 16
 # What can still lie in a pipe when its writer has ended; more than that comes from somebody who should be gone.
 PIPE_CAPACITY = 1 << 20
 # How often to look, where the kernel cannot tell us that a child has ended.
 TICK_S = 0.01
+# For a program whose talk is over to end by itself, and for one that was asked to leave off.
+LINGER_S = 3.0
+LEAVE_S = 2.0
 
 
 class Kept:
@@ -38,15 +44,29 @@ class Kept:
         return bytes(self._head + note + self._tail[len(self._tail) - room :])
 
 
+class Overheard(Kept):
+    """A stream that is kept and listened to. `outbox` is what the listener wants sent in return."""
+
+    def __init__(self, limit: int, talk: Talk | None) -> None:
+        super().__init__(limit)
+        self._talk, self.outbox = talk, b""
+
+    def add(self, chunk: bytes) -> None:
+        super().add(chunk)
+        if self._talk is not None and chunk:
+            self.outbox += self._talk.heard(chunk)
+
+
 class Conversation:
     """One child's three streams. Never waits for a stream somebody else holds open after the child has ended."""
 
-    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, max_output: int) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], stdin: bytes, max_output: int, talk: Talk | None = None) -> None:
         assert child.stdout is not None
         assert child.stderr is not None
-        self.stdout, self.stderr = Kept(max_output), Kept(max_output)
-        self._child = child
+        self.stdout, self.stderr = Overheard(max_output, talk), Kept(max_output)
+        self._child, self._talk_with = child, talk
         self._unsent = memoryview(stdin)
+        self._over_since: float | None = None
         self._sinks = {child.stdout.fileno(): self.stdout, child.stderr.fileno(): self.stderr}
         self._poller = select.poll()
         for fd in self._sinks:
@@ -66,13 +86,20 @@ class Conversation:
         finally:
             os.close(hold)
 
+    def take_leave(self) -> None:
+        """Ask a program that is still running to leave off by itself, where its talk knows how, and wait a little."""
+        wish = b"" if self._talk_with is None or self._talk_with.over else self._talk_with.farewell()
+        if wish:
+            self._say(wish)
+            self.until_end(time.monotonic() + LEAVE_S)
+
     def drain(self) -> None:
         """Take what still lies in the pipes."""
         for fd, sink in self._sinks.items():
             _drain(fd, sink)
 
     def _talk(self, deadline: float, hold: int | None) -> bool:
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := self._left(deadline)) > 0:
             wait = left if hold is not None else min(left, TICK_S)
             ready = [fd for fd, _ in self._poller.poll(math.ceil(wait * 1000))]
             for fd in ready:
@@ -82,11 +109,38 @@ class Conversation:
                 return True
         return False
 
+    def _left(self, deadline: float) -> float:
+        """Seconds until we end the program: its own time, or a little more than its talk took."""
+        now = time.monotonic()
+        if self._talk_with is None or not self._talk_with.over:
+            self._over_since = None
+            return deadline - now
+        if self._over_since is None:
+            self._over_since = now
+            self._hang_up()
+        return min(deadline, self._over_since + LINGER_S) - now
+
     def _serve(self, fd: int) -> None:
         sink = self._sinks.get(fd)
         more = self._send(fd) if sink is None else _receive(fd, sink)
         if not more:
             self._poller.unregister(fd)  # a closed stream would be reported for ever
+        if self.stdout.outbox:
+            self._say(self.stdout.outbox)
+            self.stdout.outbox = b""
+
+    def _say(self, more: bytes) -> None:
+        stdin = self._child.stdin
+        if stdin is not None and not stdin.closed:
+            self._unsent = memoryview(bytes(self._unsent) + more)
+            self._watch(stdin.fileno(), select.POLLOUT)
+
+    def _hang_up(self) -> None:
+        stdin = self._child.stdin
+        if stdin is not None and not stdin.closed:
+            with suppress(KeyError):
+                self._poller.unregister(stdin.fileno())
+            stdin.close()
 
     def _send(self, fd: int) -> bool:
         try:
@@ -95,7 +149,8 @@ class Conversation:
             return True
         except BrokenPipeError:
             self._unsent = self._unsent[:0]
-        if not self._unsent and self._child.stdin is not None:
+        waits = self._talk_with is not None and self._talk_with.replies and not self._talk_with.over
+        if not self._unsent and self._child.stdin is not None and not waits:
             self._child.stdin.close()
         return bool(self._unsent)
 

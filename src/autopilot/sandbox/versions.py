@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from autopilot import __version__
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
 from autopilot.sandbox.toolchain import look
 

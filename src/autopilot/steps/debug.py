@@ -10,7 +10,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Verified
 from autopilot.steps.facts import work_facts
 from autopilot.steps.fix import failure_texts, left_out_words
-from autopilot.steps.prompt import all_criteria, criteria_lines, heading, render
+from autopilot.steps.prompt import all_criteria, criteria_lines, heading, map_line, render
 from autopilot.steps.visual import complaints
 
 
@@ -30,6 +30,7 @@ def prompt(record: PhaseRecord) -> str:
         criteria=criteria_lines(all_criteria(record)),
         failures=failures(record),
         dir=record.brief.dir,
+        map=map_line(record),
     )
     return veiled(record, text)
 

@@ -12,7 +12,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Batch, Executed, Primed
 from autopilot.steps.facts import work_facts
 from autopilot.steps.priming import prime, primed_lines
-from autopilot.steps.prompt import bullets, heading, render, task_lines
+from autopilot.steps.prompt import bullets, heading, map_line, render, task_lines
 
 
 def run(record: PhaseRecord, tools: Tools) -> Executed:
@@ -63,6 +63,7 @@ def prompt(record: PhaseRecord, task: Task, primed: Primed | None = None) -> str
         previous=previous(record),
         priming=primed_lines(primed),
         dir=record.brief.dir,
+        map=map_line(record),
     )
     return veiled(record, text)
 
@@ -74,6 +75,7 @@ def batch_prompt(record: PhaseRecord, primed: Primed | None = None) -> str:
         tasks="\n\n".join(task_lines(task) for task in auto_tasks(record)),
         priming=primed_lines(primed),
         dir=record.brief.dir,
+        map=map_line(record),
     )
     return veiled(record, text)
 

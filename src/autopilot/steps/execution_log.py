@@ -60,7 +60,8 @@ def priming_line(primed: Primed) -> str:
     """EXEC-06: in the entry of the first task only."""
     files = ", ".join(primed.files) or "none there yet"
     compiled = primed.baseline.rstrip(".")
-    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; learnings: {primed.learnings}"
+    there = f"; already there: {', '.join(primed.known)}" if primed.known else ""
+    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; learnings: {primed.learnings}{there}"
 
 
 def mini_verification(record: PhaseRecord, work: Work) -> str:

@@ -9,7 +9,8 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
-from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
+from autopilot.steps.user_context import planned
 
 BEHAVIOUR = (
     " A task that touches something people click, drag or type into has a criterion\n"
@@ -35,7 +36,7 @@ def run(record: PhaseRecord, tools: Tools) -> Planned:
 def prompt(record: PhaseRecord) -> str:
     return render(
         "plan",
-        heading=heading(record),
+        heading=heading(record) + planned(record),
         id=record.phase.id,
         name=record.phase.name,
         number=padded(record.phase.id),
@@ -43,16 +44,19 @@ def prompt(record: PhaseRecord) -> str:
         surroundings=surroundings(record),
         criteria=criteria_lines(record.phase.criteria),
         dir=record.brief.dir,
+        map=map_line(record),
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
-        complaint=f"\n{complaint}\n" if (complaint := record.complaint() or sent_back(record)) else "",
+        complaint=f"\n{told}\n" if (told := record.complaint() or sent_back(record)) else "",
     )
 
 
 def sent_back(record: PhaseRecord) -> str:
-    """What a phase that passed once has to know when it is done again on top of others' work."""
+    """What a phase has to know that was built before and is to be built again: others' work, or a person's word."""
     if record.brief.cycle or not record.brief.feedback:
         return ""
     reasons = bullets(record.brief.feedback, "")
+    if record.brief.found:
+        return f"A person looked at an earlier try, which was set aside, and found:\n{reasons}"
     return f"This was built before, but did not go with what was merged meanwhile and is in the code now:\n{reasons}"
 
 

@@ -31,7 +31,13 @@ def prime(record: PhaseRecord, tools: Tools) -> Primed | None:
         files=tools.facts.related(record.commit, named)[:MOST_FILES] if named else (),
         baseline=baseline_words(baseline),
         learnings=learnings_words(tools.learnings),
+        known=tools.facts.known(record.commit, _said(record)),
     )
+
+
+def _said(record: PhaseRecord) -> str:
+    """What the tasks talk about."""
+    return "\n".join(part for task in _to_do(record) for part in (task.title, task.action, task.done))
 
 
 def _to_do(record: PhaseRecord) -> tuple[Task, ...]:
@@ -63,4 +69,5 @@ def primed_lines(primed: Primed | None) -> str:
         return ""
     files = ", ".join(primed.files) or "none of the files the plan names is there yet"
     read = f"Read first: the plan; {files}."
-    return f"{read}\nCompile before your work: {primed.baseline}\nLearnings: {primed.learnings}\n"
+    there = f"Already there: {'; '.join(primed.known)}.\n" if primed.known else ""
+    return f"{read}\n{there}Compile before your work: {primed.baseline}\nLearnings: {primed.learnings}\n"

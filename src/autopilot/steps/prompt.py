@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from autopilot.domain.phase import Criterion, Expectation, Task
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.repo_map import SHOWN_PATH
 
 UNMAPPED = "No specific requirements mapped. Derive from phase goal and roadmap."
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
@@ -42,6 +43,15 @@ def surroundings(record: PhaseRecord) -> str:
     if brief.estimated_tokens:
         lines.append(f"Estimated cost of the phase: {brief.estimated_tokens} tokens. Task types: {brief.task_types}.")
     return "".join(f"{line}\n" for line in lines)
+
+
+def map_line(record: PhaseRecord) -> str:
+    """RMAP-05: where the map of the code is, for those who have one."""
+    return (
+        f"\nRepo map path: {SHOWN_PATH} (who exports, imports, defines and calls what)."
+        if record.brief.repo_map_path
+        else ""
+    )
 
 
 def bullets(items: Iterable[str], otherwise: str) -> str:

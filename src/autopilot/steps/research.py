@@ -5,7 +5,8 @@ from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
-from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render, surroundings
+from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
+from autopilot.steps.user_context import told, with_sections
 
 
 def run(record: PhaseRecord, tools: Tools) -> Researched:
@@ -17,12 +18,13 @@ def run(record: PhaseRecord, tools: Tools) -> Researched:
 def prompt(record: PhaseRecord) -> str:
     return render(
         "research",
-        heading=heading(record),
+        heading=heading(record) + told(record),
         requirements=bullets(record.brief.requirements, UNMAPPED),
         surroundings=surroundings(record),
         criteria=criteria_lines(record.phase.criteria),
         spec=record.start.spec.path,
         dir=record.brief.dir,
+        map=map_line(record),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
 
@@ -40,4 +42,4 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
         f"## Risks\n{bullets(claim.risks, 'none')}\n\n"
         f"## Open Questions\n{bullets(claim.open_questions, 'none')}\n"
     )
-    return {"RESEARCH.md": found.text or outline}
+    return {"RESEARCH.md": with_sections(found.text or outline, record.brief.context)}

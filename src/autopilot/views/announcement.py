@@ -12,7 +12,7 @@ from autopilot.views.text import clean
 
 _SKIPPED = frozenset({"skipped", "blocked"})
 _SETTLED = frozenset({"completed", "failed", "deferred", "needs_human_verification"}) | _SKIPPED
-_GAPS_REMAIN = 12
+_WAITS, _GAPS_REMAIN = 11, 12
 _INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
 
 
@@ -21,9 +21,9 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     if not end.phases:
         yield clean(end.reason)
         return
-    stopped = end.exit in _INTERRUPTED_CODES
+    stopped = end.exit in _INTERRUPTED_CODES or _paused(end)
     yield ""
-    yield "Autopilot Stopped" if stopped else "Autopilot Complete"
+    yield "Autopilot Paused" if _paused(end) else "Autopilot Stopped" if stopped else "Autopilot Complete"
     yield ""
     yield from _figures(end, narrator)
     yield from _troubles(end, narrator)
@@ -48,7 +48,7 @@ def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     if cost or tokens:
         yield f"Cost: {', '.join(cost + tokens)}"
     yield from _ending(end.closing)
-    if end.run and end.exit not in _INTERRUPTED_CODES:
+    if end.run and end.exit not in _INTERRUPTED_CODES and not _paused(end):
         yield f"Report: .autopilot/{report_name(end.run)}"
 
 
@@ -75,7 +75,7 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
     waiting = [name for name, phase in end.phases.items() if phase.status == "needs_human_verification"]
     left = remaining(end, start)
     if stopped:
-        yield f"Stopped: {clean(end.reason)}"
+        yield f"{'Paused' if _paused(end) else 'Stopped'}: {clean(end.reason)}"
         yield f"To continue: {end.do or 'autopilot resume'}"
     elif exhausted(end):
         yield from restart_lines(end)
@@ -88,6 +88,7 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
         yield "To retry it and go on with what depends on it: autopilot resume"
     elif waiting:
         yield f"Waiting for a person: phase {' '.join(waiting)}"
+        yield f'To decide: autopilot verdict {waiting[0]} pass, or fail, or issues "what is wrong"'
     elif left:
         yield f"Remaining phases: {' '.join(left)}"
         yield f"To continue: autopilot {' '.join(left)}"
@@ -113,6 +114,11 @@ def remaining(end: RunEnd, start: RunStarted | None) -> list[str]:
         shut |= {phase.id} if shut.intersection(phase.depends_on) else set()
     done = set(start.completed) - end.phases.keys() if start else set()
     return [name for name, status in statuses.items() if status not in _SETTLED and name not in shut | done]
+
+
+def _paused(end: RunEnd) -> bool:
+    """FLAG-12: a pause that was asked for, and not phases that wait for a verdict."""
+    return end.exit == _WAITS and bool(end.do)
 
 
 def _skipped(phase: PhaseEnd) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autopilot.domain.completion import SelfAudit
+from autopilot.domain.deferrals import summary_lines
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
 from autopilot.domain.record import RunRecord
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
@@ -30,7 +31,8 @@ class Ended:
 def report(ended: Ended, runs: Sequence[Mapping[str, Any]] | None = None) -> str:
     """With `runs`, the numbers of all runs so far, the trend is part of it."""
     sections = [_head(ended), _phases(ended), _integration(ended.run.completion), _audit(ended.run.completion)]
-    sections += [_version(ended.run.completion), _alert(ended.run), _numbers(ended.metrics), _next(ended)]
+    sections += [_version(ended.run.completion), _alert(ended.run), _numbers(ended.metrics), _deferrals(ended.run)]
+    sections += [_next(ended)]
     sections += [_account(ended.account)]
     if runs:
         sections.append(trend_section(runs))
@@ -140,6 +142,13 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     yield f"- Debug loops: {metrics['total_debug_loops']}, re-plans: {metrics['total_replan_attempts']}"
     for category, count in metrics["failure_taxonomy_histogram"].items():
         yield f"- Failures of category {clean(category, 40)}: {count}"
+
+
+def _deferrals(run: RunRecord) -> Iterator[str]:
+    """STAT-06c."""
+    yield "## Human Deferral"
+    yield ""
+    yield from (f"- {line}" for line in summary_lines(run))
 
 
 def _next(ended: Ended) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.costs import cap_warning, cost_line
+from autopilot.domain.deferrals import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.domain.events import (
-    Brief,
     CompletionFinished,
     Entry,
     MergeRefused,
@@ -13,17 +13,16 @@ from autopilot.domain.events import (
     PhaseFinished,
     PhaseLanded,
     PhaseMerged,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
-    Spec,
-    StepDigest,
+    VerdictGiven,
 )
 from autopilot.domain.headings import HEADINGS
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -35,6 +34,7 @@ from autopilot.views.text import clean
 
 _MOST_ISSUES = 10
 FAST_SECONDS, SEVERAL_TASKS = 300, 2
+SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 
 
 class Narrator:
@@ -73,13 +73,14 @@ class Narrator:
                 self.start = event
                 known = event.before.items()
                 self.scores |= {phase: before.score for phase, before in known if before.score is not None}
+                yield from _batch(event)
                 yield from _status(event, event.spec, event.targets)
                 yield from (clean(remark, 300) for remark in event.remarks)
             case RunResumed() as event:
                 yield from self._resumed(event)
             case RunStopped(reason=reason):
                 yield f"Run stopped: {clean(reason)}"
-            case RunFinished() if self.failed and self.blocked:
+            case RunFinished() if self.failed and (self.blocked or self._completes):
                 yield "No executable independent phases remain. Halting."
             case Noted() as event:
                 yield _note(event)
@@ -98,12 +99,18 @@ class Narrator:
                 yield self._skipped(event)
             case PhaseLanded() as event:
                 yield from self._landed(event)
+            case VerdictGiven() as event:
+                yield from _verdict(event)
             case PhaseMerged() as event if event.base != event.onto:
                 yield f"Phase {event.phase}: merged onto the line as {event.commit[:8]}."
             case MergeRefused() as event:
                 yield f"Phase {event.phase}: {clean(event.because)}. Running it again on top."
             case _:
                 return
+
+    @property
+    def _completes(self) -> bool:
+        return self.start is not None and self.start.settings.modes.complete
 
     def _pass_of(self, stream: str) -> PassLines:
         phase = stream.partition("/")[2].partition("~")[0]
@@ -112,7 +119,7 @@ class Narrator:
     def _resumed(self, event: RunResumed) -> Iterator[str]:
         if self.start:
             left = tuple(phase for phase in self.start.targets if phase not in self.over)
-            yield from _status(self.start, event.spec, left)
+            yield from _status(self.start, event.spec, left) if left else ("Going on with the run...",)
         else:
             yield f"Autopilot: Run {clean(self.run, 60)} resumed | Spec: {_spec(event.spec)}"
             yield "Continuing where it was left..."
@@ -128,7 +135,9 @@ class Narrator:
         self.opened[brief.phase.id] = at, brief
         told = self.told[brief.phase.id] = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
         yield from redo_lines.opening(brief, self.scores.get(brief.phase.id))
-        if brief.cycle and not brief.turn:
+        if brief.cycle and brief.found:
+            yield f"Phase {brief.phase.id}: mending what a person found ({len(brief.found)})."
+        elif brief.cycle and not brief.turn:
             score = self.scores.get(brief.phase.id)
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = told.limits.remediation_cycles
@@ -137,6 +146,8 @@ class Narrator:
             far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
             yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
         yield from self._beforehand(brief)
+        if brief.repo_map:
+            yield clean(brief.repo_map)
         yield f"--- [PHASE {brief.position}/{brief.total}] {clean(brief.phase.name)} ---"
 
     def _beforehand(self, brief: Brief) -> Iterator[str]:
@@ -152,7 +163,10 @@ class Narrator:
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
         if phase in self.told:
-            yield from self.told[phase].close()
+            yield from self.told.pop(phase).close()
+        yield from _split(outcome)
+        if outcome.status == "split_request":
+            return
         began = self.opened.get(phase)
         yield from _quick(outcome, seconds_between(began[0], at) if began else None)
         yield from _digest(outcome)
@@ -173,7 +187,6 @@ class Narrator:
             if not any(issue.startswith("post-mortem could not be written") for issue in outcome.issues):
                 yield f"Phase {phase}: see .autopilot/diagnostics/phase-{phase}-postmortem.json for what went wrong."
         self.opened.pop(phase, None)
-        self.told.pop(phase, None)
 
     def _counted(self, event: PhaseFinished) -> Iterator[str]:
         """CTX-03: what has been told of passes since this process began."""
@@ -216,6 +229,8 @@ class Narrator:
             self.blocked = True
             return f"Phase {event.phase}: blocked by Phase {clean(blocking, 40)} failure, skipping."
         when = f" at {event.original_run_timestamp}" if event.original_run_timestamp else ""
+        if event.original_run:
+            return f"Phase {event.phase}: completed in run {clean(event.original_run, 60)}{when}, skipping."
         return f"Phase {event.phase}: {clean(event.reason).replace('_', ' ')}{when}, skipping."
 
     def _landed(self, event: PhaseLanded) -> Iterator[str]:
@@ -246,8 +261,30 @@ def _status(start: RunStarted, spec: Spec, targets: tuple[str, ...]) -> Iterator
         yield f"Starting phase {targets[0]}..."
 
 
+def _batch(start: RunStarted) -> Iterator[str]:
+    """CMPL-01e."""
+    if start.settings.modes.complete:
+        order = ", ".join(start.targets)
+        yield f"Batch completion: {len(start.targets)} outstanding phases identified. Execution order: {order}."
+
+
+def _verdict(event: VerdictGiven) -> Iterator[str]:
+    yield f"Phase {event.phase}: human verdict recorded: {event.verdict}."
+    yield from (f"  Issue: {clean(issue)}" for issue in event.issues)
+
+
 def _spec(spec: Spec) -> str:
     return f"{clean(spec.path)} ({spec.sha256.removeprefix('sha256:')[:8]})"
+
+
+def _split(outcome: PhaseOutcome) -> Iterator[str]:
+    """SPLT-01 and SPLT-06."""
+    if outcome.status == "split_request" and outcome.split_details:
+        parts = f"{outcome.split_details.total_sub_phases} sub-phases"
+        reason = clean(outcome.reason)
+        yield f"Phase {outcome.phase} too large ({reason}). Splitting into {parts}, launching in parallel..."
+    if outcome.sub_phases:
+        yield f"Phase {outcome.phase} (split: {', '.join(end.sub_phase_id for end in outcome.sub_phases)})"
 
 
 def _digest(outcome: PhaseOutcome) -> Iterator[str]:
@@ -292,6 +329,8 @@ def _note(event: Noted) -> str:
         return (
             f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
         )
+    if event.event in SPOKEN and event.details.get("message"):
+        return clean(str(event.details["message"]), 300)
     place = f"[Phase {event.phase}] " if event.phase else ""
     told = event.details.get("message") or event.details.get("reason")
     name = clean(event.event, 60).replace("_", " ").capitalize()

@@ -12,7 +12,7 @@ from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Entry
 from autopilot.domain.notices import Notice, Occasion, is_quiet, notice_of
 from autopilot.domain.plain_text import harmless
-from autopilot.domain.protocols import Job, Processes
+from autopilot.domain.running import Job, Processes
 from autopilot.views.text import clean
 
 PATIENCE_S, PROGRAM_S = 15.0, 5.0

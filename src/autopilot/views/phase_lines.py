@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
 from autopilot.domain.deferral import REJECTED
-from autopilot.domain.events import AgentAnswered, Brief, Entry, StepFinished, StepStarted
+from autopilot.domain.events import AgentAnswered, Entry, StepFinished, StepStarted
 from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
+from autopilot.domain.passes import Brief
 from autopilot.domain.record import remediation_task
 from autopilot.domain.results import (
     Compared,

@@ -19,6 +19,10 @@ class PlainView:
     def __call__(self, stream: str, entry: Entry) -> None:
         self._write(self.narrator.tell(stream, entry))
 
+    def say(self, text: str) -> None:
+        """What is told before the run's first entry."""
+        self._write(text.splitlines())
+
     def announce(self, end: RunEnd) -> None:
         """How the run ended. Called once, with what the program handed back."""
         self._write(announcement(end, self.narrator))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from autopilot.domain.events import Brief, PhaseFinished
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import Brief
 from autopilot.domain.redo import GAP_ITERATIONS, GAPS_EXHAUSTED, QUALITY_CYCLES, QUALITY_EXHAUSTED
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.views.text import clean

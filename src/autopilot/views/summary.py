@@ -9,15 +9,17 @@ from autopilot.domain.events import (
     Event,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunStarted,
     RunStopped,
     StepFinished,
+    VerdictGiven,
     stream_of,
 )
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.record import judged
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import Advance
 from autopilot.views import visual_lines
@@ -38,7 +40,7 @@ def account(run_entries: Sequence[Entry], phase_entries: Mapping[str, Sequence[E
 
 def _heading(events: Sequence[Event]) -> Iterator[str]:
     start = next((e for e in events if isinstance(e, RunStarted)), None)
-    passed = {e.outcome.phase for e in events if isinstance(e, PhaseFinished) and _passed(e)}
+    passed = {e.outcome.phase for e in judged(events) if isinstance(e.verdict, Advance)}
     total = len(start.targets) if start else len(_phases(events))
     yield f"{f'Run {start.run}' if start else 'Run'}: {len(passed)} of {total} phases passed."
     end = next((e for e in reversed(events) if isinstance(e, RunFinished | RunStopped)), None)
@@ -120,4 +122,7 @@ def _ending(phase: str, events: Sequence[Event], ends: Sequence[PhaseFinished]) 
     where = ""
     if landing:
         where = f"; landed as {landing.commit[:8]}" if landing.landed else f"; not landed: {clean(landing.note, 120)}"
-    return f"{outcome.status.replace('_', ' ')}{score}: {clean(outcome.reason) or 'no reason was given'}{where}"
+    word = next((e for e in reversed(events) if isinstance(e, VerdictGiven) and e.phase == phase), None)
+    said = f"; a person said {word.verdict.replace('_', ' ')}" if word else ""
+    told = f"{outcome.status.replace('_', ' ')}{score}: {clean(outcome.reason) or 'no reason was given'}"
+    return f"{told}{said}{where}"

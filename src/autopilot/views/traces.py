@@ -12,7 +12,6 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
-    Brief,
     CompletionFinished,
     CompletionStarted,
     Entry,
@@ -24,6 +23,7 @@ from autopilot.domain.events import (
     StepStarted,
     stream_of,
 )
+from autopilot.domain.passes import Brief
 from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Stop

@@ -77,6 +77,28 @@ def trend_section(runs: Runs) -> Iterator[str]:
     yield from charts(runs)
 
 
+def screen(runs: Runs) -> Iterator[str]:
+    """For the terminal: a line a run, then how the newest compares."""
+    yield f"{'Run':<24}{'Success':>9}{'Alignment':>11}{'Tokens (est.)':>15}"
+    for run in runs[-MOST_BARS:]:
+        score, name = run.get("avg_alignment_score"), clean(str(run["run_id"]), 23)
+        shown = f"{score:.1f}" if isinstance(score, int | float) else "-"
+        yield f"{name:<24}{_percent(run):>9}{shown:>11}{run['total_estimated_tokens']:>15}"
+    yield ""
+    found = trend(runs)
+    if found is None:
+        yield FIRST
+        return
+    if told := warning(runs):
+        yield told
+    yield from _deltas(found)
+    yield from _table(found["historical"])
+
+
+def _percent(run: Mapping[str, Any]) -> str:
+    return f"{run['success_rate'] * 100:g}%"
+
+
 def _deltas(found: Mapping[str, Any]) -> Iterator[str]:
     alignment = found["avg_alignment_delta"]
     yield f"- Success rate: {found['success_rate_delta'] * 100:+g} points against the run before"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autopilot.domain.errors import AgentUnavailable, RepositoryInvalid, StorageFailed
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 
 TIMEOUT_S = 900.0
 MAX_OUTPUT = 256_000_000

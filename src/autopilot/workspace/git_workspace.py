@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
-from autopilot.domain.protocols import Landing, Merging, Processes, Ran, Taken
+from autopilot.domain.protocols import Landing, Merging, Taken
+from autopilot.domain.running import Processes, Ran
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -24,6 +26,7 @@ from autopilot.workspace.merges import merge
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
 from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
+from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
@@ -58,7 +61,8 @@ class GitWorkspace:
     Fulfils the protocol `Workspace` with git.
 
     `env` is the user's environment: it decides what their own repository is read with, and nothing else. Sequential
-    work uses slot 0; each phase run at the same time gets a workspace of its own slot from `in_slot`.
+    work uses slot 0; each phase run at the same time gets a workspace of its own slot from `in_slot`. What goes into
+    the user's folder is written by one thread at a time.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class GitWorkspace:
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
         self._source: Source = Nothing()
+        self._turn = threading.RLock()
 
     def supply(self, source: Source) -> None:
         """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
@@ -135,6 +140,16 @@ class GitWorkspace:
         """Whether a folder of the user's checkout is one their git leaves out."""
         return self._user.ignores(name)
 
+    def atlas(self, now: Callable[[], str]) -> GitAtlas:
+        """Maps of this repository's commits. What was read once is kept with the clones."""
+        return GitAtlas(
+            book=self._places.pool / "repo-map.db",
+            home=self._places.home,
+            git=self._store.git,
+            processes=self._processes,
+            now=now,
+        )
+
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
         with storage_errors("setting up .autopilot"):
@@ -173,7 +188,8 @@ class GitWorkspace:
         if not self._store.git.out("ls-tree", "-z", commit, "--", ".planning"):
             return commit
         # A file the user changed stays out: it would keep the whole commit from landing.
-        kept = self._homeward().acceptable(checked(files))
+        with self._turn:
+            kept = self._homeward().acceptable(checked(files))
         return self._store.add_files(commit, kept, message) if kept else commit
 
     def commit_files(self, commit: str, files: Mapping[str, str], message: str) -> Change:
@@ -181,7 +197,7 @@ class GitWorkspace:
             return self._store.change(commit, self._store.add_files(commit, files, message))
 
     def write_planning(self, files: Mapping[str, str]) -> tuple[str, ...]:
-        with storage_errors("writing to .planning"):
+        with self._turn, storage_errors("writing to .planning"):
             return self._homeward().write(files)
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
@@ -246,14 +262,15 @@ class GitWorkspace:
         return self._store.revert(commit, base, message)
 
     def branch(self, name: str, commit: str) -> str:
-        return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
+        with self._turn:
+            return self._user.publish(self._store, name, commit, self._user.shape().common_dir)
 
     def merge(self, onto: str, commit: str, message: str) -> Merging:
         with storage_errors("merging"):
             return merge(self._store, onto, commit, message)
 
     def land(self, commit: str) -> Landing:
-        with storage_errors("landing"):
+        with self._turn, storage_errors("landing"):
             return self._lander(PATIENCE_S).land(self.start(), commit)
 
     def dirty(self) -> tuple[str, ...]:

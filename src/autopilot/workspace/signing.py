@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.git import Git, storage_errors
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.workspace.beneath import made_folder, opened, parts_of
 from autopilot.workspace.dependency_folders import leads_back
 from autopilot.workspace.removal import remove

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.agents.installed import ACCOUNTS, KNOWN, agent_checks
+from autopilot.agents.backends.catalogue import BY_NAME
+from autopilot.agents.installed import KNOWN, agent_checks
 from autopilot.sandbox.processes import ChildProcesses
 
 
@@ -53,7 +54,7 @@ def test_none_at_all_is_a_warning_with_a_way_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_key_or_a_file_of_its_own_shows_that_an_agent_is_signed_in(name: str, tmp_path: Path) -> None:
     program(tmp_path, name, "echo 1.2")
-    variables, files = ACCOUNTS[name]
+    variables, files = BY_NAME[name].sign_in.variables, BY_NAME[name].sign_in.files
     bare = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
     (without,) = agent_checks(ChildProcesses(), bare)
     (by_key,) = agent_checks(ChildProcesses(), {**bare, variables[0]: "secret"})

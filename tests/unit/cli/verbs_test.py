@@ -10,6 +10,8 @@ from autopilot.cli.arguments import parse
 from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
+from autopilot.domain.modes import Modes
+from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
 
@@ -33,11 +35,22 @@ class PlayedApp:
             raise self.end
         return self.end
 
-    def start(self, request: RunRequest, listener: Listener, warn: Warn) -> RunEnd:
+    def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
         self.asked.append(request)
         return self._play(listener, warn)
 
-    def resume(self, folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None) -> RunEnd:
+    def consult(self, request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd:
+        self.asked.append(request)
+        return RunEnd(run="", exit=11, reason="2 questions wait")
+
+    def resume(
+        self,
+        folder: str,
+        listener: Listener,
+        warn: Warn,
+        changes: Resumption | None = None,
+        person: Person = NOBODY,
+    ) -> RunEnd:
         self.asked.append((folder, changes))
         return self._play(listener, warn)
 
@@ -120,3 +133,14 @@ def test_the_demo_ends_with_its_account(
     assert demonstrate(parse("demo", ["--keep", "here"]).keep, app.demo) == 10
     assert app.asked == [str(tmp_path / "here")]
     assert capfd.readouterr().out == "Run stopped: a test\n\nWhat happened.\n"
+
+
+@pytest.mark.parametrize(("verb", "modes"), [("map", Modes(map="3-7")), ("discuss", Modes(discuss="3-7"))])
+def test_a_verb_that_asks_runs_nothing(verb: str, modes: Modes, capfd: pytest.CaptureFixture[str]) -> None:
+    app = PlayedApp()
+    code = perform(parse(verb, ["3-7", "--answers", "said.toml", "--max-usd", "2"]), app)
+
+    (asked,) = app.asked
+    assert isinstance(asked, RunRequest)
+    assert (code, asked.modes, asked.wish, asked.answers, asked.caps.usd) == (11, modes, "", "said.toml", 2.0)
+    assert capfd.readouterr().out == "2 questions wait\n"

@@ -6,18 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.events import (
-    AgentAnswered,
-    Entry,
-    Event,
-    Noted,
-    PhaseFinished,
-    PhaseOutcome,
-    RunFinished,
-    RunStopped,
-)
+from autopilot.domain.events import AgentAnswered, Entry, Event, Noted, PhaseFinished, RunFinished, RunStopped
 from autopilot.domain.evidence import Usage
 from autopilot.domain.notices import is_quiet, notice_of
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.verdict import Advance, AskHuman
 
 OUTCOME = PhaseOutcome(phase="2", status="completed", reason="r", commit="c")

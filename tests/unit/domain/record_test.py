@@ -2,7 +2,8 @@
 
 import pytest
 
-from autopilot.domain.events import Entry, PhaseStarted, RunFinished, RunResumed, Spec
+from autopilot.domain.events import Entry, PhaseStarted, RunFinished, RunResumed
+from autopilot.domain.passes import Spec
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import PlanChecked, Planned, Rated, Triaged
 from autopilot.domain.verdict import Retry

@@ -13,7 +13,8 @@ from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
 from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
 from autopilot.domain.questions import Objection, Question
-from autopilot.engine.asking import attempt
+from autopilot.domain.repo_map import SHOWN_PATH, NoAtlas
+from autopilot.engine.asking import StepAgents, attempt
 from autopilot.engine.visible import LEARNINGS
 from autopilot.journal.diagnostics import FileDiagnostics
 from support.engine import FINE, Engine, Told, make_engine
@@ -180,12 +181,13 @@ def test_commands_count_as_observed_only_where_every_call_was_watched(
 
 
 class Reader(Told):
-    """Keeps what it finds of the learnings."""
+    """Keeps what it finds of the learnings, or of another file."""
 
     found: str = "never asked"
+    sought: str = LEARNINGS
 
     def call(self, call: Call, tell: Callable[[int], None]) -> Reply:
-        path = Path(call.folder) / LEARNINGS
+        path = Path(call.folder) / self.sought
         self.found = path.read_text(encoding="utf-8") if path.exists() else "none"
         return super().call(call, tell)
 
@@ -199,6 +201,33 @@ def test_lrng_02_an_executor_finds_the_learnings_in_its_folder_and_a_reviewer_do
     engine.agents(reviewer).ask(REVIEW)
 
     assert ("### Phase 0 failure" in worker.found, reviewer.found) == (True, "none")
+    assert ([f.path for f in worked.change.files], worked.findings) == (["letter.txt"], ())
+
+
+class MapReader(Reader):
+    sought = SHOWN_PATH
+
+
+class Papers(NoAtlas):
+    """A map that says which commit it is of."""
+
+    def paper(self, commit: str) -> str:
+        return f"map of {commit}"
+
+
+def test_rmap_05_an_executor_finds_the_map_of_its_commit_and_a_reviewer_does_not(engine: Engine) -> None:
+    engine.brief = msgspec.structs.replace(engine.brief, repo_map_path=".autopilot/repo-map.json")
+    worker, reviewer = MapReader(writes={"letter.txt": "done\n"}), MapReader((QUIET,))
+    engine.begin("execute")
+
+    def agents(agent: Told) -> StepAgents:
+        hands = replace(engine.hands(agent), atlas=Papers())
+        return StepAgents(hands, engine.streams, engine.record, stream=engine.stream, resumed=False)
+
+    worked = agents(worker).work(WORK, MESSAGE, engine.bench.base)
+    agents(reviewer).ask(REVIEW)
+
+    assert (worker.found, reviewer.found) == (f"map of {engine.bench.base}", "none")
     assert ([f.path for f in worked.change.files], worked.findings) == (["letter.txt"], ())
 
 

@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 
 from autopilot.domain.active_time import active_time
 from autopilot.domain.digest import digest_of
-from autopilot.domain.events import (
-    Entry,
-    Event,
-    PhaseFinished,
-    PhaseOutcome,
-    PhaseStarted,
-    RunFinished,
-    RunResumed,
-    RunStopped,
-)
+from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseStarted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.progress import debugs_left
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Unanswered

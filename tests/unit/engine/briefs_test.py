@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome
+from autopilot.domain.events import Entry, Event, PhaseFinished
 from autopilot.domain.held_out import held_out
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.briefs import brief_for, counted, existing_plan, unmet

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import CriterionScore, JudgeOpinion, RateOpinion, VerifyOpinion
-from autopilot.domain.events import Entry, PhaseFinished, PhaseOutcome, PhaseStarted
+from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Judged, Lowered, Rated, Verified
 from autopilot.domain.verdict import Advance, Retry, Verdict

@@ -4,7 +4,8 @@ from hashlib import sha256
 
 import pytest
 
-from autopilot.domain.events import Event, PhaseFinished, PhaseOutcome, RunFinished, RunStopped
+from autopilot.domain.events import Event, PhaseFinished, RunFinished, RunStopped
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Roadmap
 from autopilot.domain.results import Planned
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict

@@ -9,13 +9,13 @@ from autopilot.domain.events import (
     Event,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
     RunResumed,
     RunStopped,
 )
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict

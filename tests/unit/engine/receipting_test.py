@@ -2,7 +2,8 @@
 
 import pytest
 
-from autopilot.domain.events import Entry, PhaseFinished, PhaseOutcome, RunResumed
+from autopilot.domain.events import Entry, PhaseFinished, RunResumed
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.engine.receipting import standing_of

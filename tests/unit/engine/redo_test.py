@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from autopilot.domain.counting import best
-from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseOutcome, PhaseStarted
+from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseStarted
 from autopilot.domain.modes import Modes
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import Before, Deficiency, Mode
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.events import PhaseOutcome
 from autopilot.domain.evidence import Change, FileChange
-from autopilot.domain.results import Preflighted, Triaged, Unanswered, Verified
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.results import Planned, Preflighted, Triaged, Unanswered, Verified
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.outcome import PROSE, STRUCTURED, automated, evidenced, outcome_of, set_aside
@@ -103,12 +103,14 @@ def test_ret_06_only_a_pass_that_waits_has_a_justification(waits: bool) -> None:
     assert told is None or (told.checkpoint_task_id, told.auto_tasks_passed, told.auto_tasks_total) == ("01-02", 1, 1)
 
 
-def test_ret_07_a_pass_says_how_to_split_it_only_where_it_is_too_large() -> None:
+def test_ret_07_a_pass_says_how_to_split_it_only_when_it_asks_to_be_split() -> None:
     large = plan(*(task(f"01-{n:02}", complexity="complex") for n in range(1, 8)))
-    details = outcome_of(Story().planned(large).record, DONE).split_details
+    record = Story().step("plan", Planned(plan=large)).record
+    details = outcome_of(record, Finish("split_request", "too large")).split_details
 
     assert details is not None
     assert details.total_sub_phases == len(details.recommended_sub_phases) > 1
+    assert outcome_of(Story().planned(large).record, DONE).split_details is None
     assert outcome_of(whole(), DONE).split_details is None
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot.domain.events import Brief, Entry, Event, PhaseStarted
+from autopilot.domain.events import Entry, Event, PhaseStarted
+from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Retry

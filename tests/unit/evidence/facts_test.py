@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.phase import Criterion, Expectation
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.domain.settings import Commands, Limits
 from autopilot.evidence.facts import OUTPUT_KEPT, REPEATS, CommandFacts
 from autopilot.sandbox.plain import PlainProcess

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.protocols import Job, Ran
+from autopilot.domain.running import Job, Ran
 from autopilot.domain.settings import Limits
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.own_package import astray, probe

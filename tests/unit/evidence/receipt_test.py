@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autopilot.domain.events import Entry, PhaseOutcome, RunResumed
+from autopilot.domain.events import Entry, RunResumed
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Expectation
 from autopilot.domain.receipts import Statement
 from autopilot.domain.record import PhaseRecord, RunRecord

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.domain.events import Entry, PhaseOutcome
+from autopilot.domain.events import Entry
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.receipts import Proof, Statement
 from autopilot.domain.record import RunRecord
 from autopilot.domain.results import Verified

@@ -3,7 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from autopilot.domain.map_imports import import_graph
+from autopilot.domain.repo_map import Export, Import, Language, MappedFile, RepoMap
 from autopilot.evidence import references
 from support.engine import Told, make_engine
 from support.repos import write
@@ -101,3 +105,71 @@ def test_exec_06_a_fact_maker_looks_into_the_commit_and_not_into_the_checkout(tm
     found = engine.hands(Told()).facts.related(engine.bench.base, ["README.md"])
 
     assert "later.py" not in found
+
+
+def mapped(path: str, *sources: str, language: Language = "python") -> MappedFile:
+    needed = tuple(Import(source=source, line=1) for source in sources)
+    return MappedFile(
+        path=path, language=language, imports=needed, exports=(Export(name="Letter", type="class", line=2),)
+    )
+
+
+NAMES = ("src/letter.py", "src/post.py", "src/box.py", "lib/stamp.py")
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["src.letter", "src.post", ".box", "stamp", "os"]), max_size=3), min_size=4, max_size=4
+    )
+)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_wire_01_a_file_the_map_says_is_imported_is_used(tmp_path: Path, needs: list[list[str]]) -> None:
+    """Whatever the text says: the files here are empty."""
+    write(tmp_path, dict.fromkeys(NAMES, "\n"))
+    told = RepoMap(files=tuple(mapped(path, *own) for path, own in zip(NAMES, needs, strict=True)))
+
+    assert not set(references.unreferenced(str(tmp_path), NAMES, told)) & set(import_graph(told.files))
+
+
+@pytest.mark.parametrize(
+    ("text", "orphan"),
+    [
+        ("letter = 1  # a letter\n", True),
+        ("load('src.letter')\n", False),
+        ('MODULES = ["letter"]\n', False),
+    ],
+    ids=["the same word", "by a string", "in a list"],
+)
+def test_wire_01_with_a_map_the_same_word_elsewhere_is_no_reference(tmp_path: Path, text: str, orphan: bool) -> None:
+    write(tmp_path, {"src/letter.py": "x\n", "src/post.py": text})
+    told = RepoMap(files=(mapped("src/letter.py"), mapped("src/post.py")))
+
+    assert references.unreferenced(str(tmp_path), ["src/letter.py"]) == ()
+    assert references.unreferenced(str(tmp_path), ["src/letter.py"], told) == (("src/letter.py",) if orphan else ())
+
+
+def test_wire_01_a_setting_that_names_a_file_uses_it_with_a_map_too(tmp_path: Path) -> None:
+    write(tmp_path, {"src/letter.py": "x\n", "app.toml": "plugin = letter\n"})
+
+    assert references.unreferenced(str(tmp_path), ["src/letter.py"], RepoMap(files=(mapped("src/letter.py"),))) == ()
+
+
+def test_exec_06_with_a_map_an_importer_is_read_before_one_that_only_mentions(tmp_path: Path) -> None:
+    write(tmp_path, {"src/letter.py": "x\n", "src/aaa.py": "letter\n", "src/post.py": "from src import letter\n"})
+    told = RepoMap(files=(mapped("src/letter.py"), mapped("src/aaa.py"), mapped("src/post.py", "src.letter")))
+
+    assert references.related(str(tmp_path), ["src/letter.py"], told) == ("src/letter.py", "src/post.py", "src/aaa.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Add `Letter` to the post", ("Letter (class, src/letter.py:2)",)),
+        ("Add a Letter to the post", ()),
+        ("Give `Letter()` and `Letter` a stamp", ("Letter (class, src/letter.py:2)",)),
+        ("Write `Envelope`", ()),
+    ],
+    ids=["in backticks", "a plain word", "once", "not there"],
+)
+def test_rmap_07_names_in_a_task_are_looked_up(text: str, found: tuple[str, ...]) -> None:
+    assert references.known(RepoMap(files=(mapped("src/letter.py"),)), text) == found

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
-from autopilot.domain.deferral import NO_REASON, REJECTED, justification, person_only, specific
+from autopilot.domain.deferral import REJECTED, justification, no_reason, person_only, specific
 from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
@@ -77,8 +77,8 @@ def test_stat_03_an_unsure_verifier_without_a_reason_is_asked_once_more(evidence
 def test_stat_03_a_deferral_just_to_look_is_rejected_in_so_many_words() -> None:
     looked, silent = (after_rate.GATE.decide(mixed(opinion(3, *given)).record) for given in ((LOOKS,), ()))
 
-    assert looked == Retry(step="verify", because=f"{REJECTED} {NO_REASON}", rejects="STAT-03")
-    assert silent == Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")
+    assert looked == Retry(step="verify", because=f"{REJECTED} {no_reason(6)}", rejects="STAT-03")
+    assert silent == Retry(step="verify", because=f"{UNJUSTIFIED} {no_reason(6)}", rejects="STAT-02")
 
 
 @pytest.mark.parametrize(

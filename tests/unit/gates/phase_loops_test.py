@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.events import PhaseOutcome
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PassEnd
 from autopilot.domain.redo import GAP_ITERATIONS, QUALITY_CYCLES
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict

@@ -13,7 +13,7 @@ from autopilot.domain.answers import (
     TaskOpinion,
     VerifyOpinion,
 )
-from autopilot.domain.deferral import NO_REASON
+from autopilot.domain.deferral import no_reason
 from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
@@ -227,7 +227,7 @@ CASES: dict[tuple[str, str], Case] = {
         Stop(because="alignment too low (6.9) after 1 re-plan(s)", rollback=True)),
     ("after_rate", "a task is left to a person without a reason, nothing was rejected before"): (
         rate(for_a_person=("01-02 pay",)), content(), SILENCE,
-        Retry(step="verify", because=f"{UNJUSTIFIED} {NO_REASON}", rejects="STAT-02")),
+        Retry(step="verify", because=f"{UNJUSTIFIED} {no_reason(6)}", rejects="STAT-02")),
     ("after_rate", "a task is left to a person without a reason"): (
         rate(for_a_person=("01-02 pay",), verification=checked(rejected=1)), content(), SILENCE,
         Stop(because=f"max retries exceeded: {UNJUSTIFIED}", rollback=True)),

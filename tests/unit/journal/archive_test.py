@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.events import PhaseFinished, PhaseOutcome
+from autopilot.domain.events import PhaseFinished
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.redo import Scored, Standing
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
@@ -47,7 +48,7 @@ def test_amb_06_the_newest_archived_word_on_a_phase_counts(tmp_path: Path) -> No
     ledger = ledger_of_archive(StateFile(tmp_path).archived())
 
     assert ledger.completed(ROADMAP) == {"2"}
-    assert ledger.standings["2"] == Standing(status="completed", score=9.1)
+    assert ledger.standings["2"] == Standing(status="completed", score=9.1, archived="run-2026-01-01-000000")
     assert not ledger.resumable
 
 

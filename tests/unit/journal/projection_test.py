@@ -13,9 +13,9 @@ from autopilot.domain.events import (
     RunFinished,
     RunResumed,
     RunStopped,
-    Spec,
-    StepDigest,
+    VerdictGiven,
 )
+from autopilot.domain.passes import Spec, StepDigest
 from autopilot.domain.results import Debugged, Executed, MiniVerified, Planned, Rated, Unanswered, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.journal.projection import EVENTS_KEPT, state_of, state_text
@@ -265,9 +265,9 @@ def test_a_phase_waiting_for_a_person_says_for_what() -> None:
     plan_phase(tape)
     rated = Rated(opinion=RateOpinion(alignment_score=9.5, scorecard=()), score=9.5)
     tape.step("rate", rated, AskHuman(question="does it look right?"))
-    asked = outcome(status="needs_human_verification", tasks_completed="2/2")
+    asked = outcome(status="needs_human_verification", tasks_completed="2/2", reason="does it look right?")
     tape.end(asked, AskHuman(question="does it look right?"))
-    tape.tell(Noted(event="human_verdict_recorded", phase="1", details={"verdict": "pass"}))
+    tape.tell(VerdictGiven(id="a", phase="1", verdict="pass"))
     state = state_of(tape.run, tape.passes)
 
     assert state["phases"]["1"]["human_verify_justification"] == {
@@ -277,7 +277,12 @@ def test_a_phase_waiting_for_a_person_says_for_what() -> None:
         "auto_tasks_passed": 2,
         "auto_tasks_total": 2,
     }
-    assert state["phases"]["1"]["human_verdict"] == "pass"
+    assert state["phases"]["1"]["human_verdict"] == {
+        "verdict": "pass",
+        "timestamp": tape.run.entries[-1].at,
+        "issues": [],
+    }
+    assert (state["phases"]["1"]["status"], state["phases"]["1"]["reason"]) == ("completed", "accepted by a person")
     assert state["_meta"]["human_deferred_count"] == 1
     assert state["_meta"]["autonomous_resolution_rate"] == 0.0
     assert state["last_checkpoint_sha"] == "e" * 40

@@ -12,10 +12,8 @@ from autopilot.domain.answers import (
 )
 from autopilot.domain.events import (
     AgentAnswered,
-    Brief,
     Event,
     PhaseFinished,
-    PhaseOutcome,
     PhaseStarted,
     RunStarted,
     StepFinished,
@@ -23,6 +21,7 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Usage, Work
+from autopilot.domain.passes import Brief, PhaseOutcome
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import (

@@ -65,6 +65,13 @@ def test_the_model_follows_the_profile(profile: object, model: str) -> None:
     assert read(model_profile=profile).model == model
 
 
+def test_a_role_may_have_a_model_of_its_own() -> None:
+    config = read(agents={"models": {"judge": "quality", "jugde": "opus", "rate": 7}})
+
+    assert config.models == {"judge": "quality"}
+    assert [note.split()[0] for note in config.notes] == ["agents.models.jugde", "agents.models.rate"]
+
+
 def test_research_may_stand_flat_or_in_workflow() -> None:
     assert not read(research=False).research
     assert not read(workflow={"research": False}).research

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from autopilot.domain.forecast import Confidence, Sufficiency
 from autopilot.domain.phase import Criterion, Phase
-from autopilot.planning.sufficiency import Context, log_line, low_line, low_summary, quick, sufficiency, weighted
+from autopilot.planning.sufficiency import (
+    Context,
+    log_line,
+    low_line,
+    low_summary,
+    quick,
+    rescored,
+    sufficiency,
+    weighted,
+)
 
 ABOUT = "# Shop\n\n## What This Is\n\nA till.\n\n## Core Value\n\nNo wrong sums.\n"
 RUNNABLE, PROSE = Criterion(id="1", text="it runs", command="make test"), Criterion(id="2", text="it is nice")
@@ -41,6 +50,7 @@ def context(**more: Any) -> Context:
     ids=lambda value: " ".join(value) or "all there" if isinstance(value, dict) else "",
 )
 def test_cmap_01_four_factors_make_the_score(more: dict[str, Any], factors: tuple[int, ...], score: int) -> None:
+    """CMAP-01a..e."""
     found = sufficiency(context(**more))
 
     assert (found.criteria, found.requirements, found.docs, found.deps) == factors
@@ -115,3 +125,30 @@ def test_amb_08_the_warning_is_one_line_for_all_phases() -> None:
         "Consider running /clear then /autopilot --map 1,3,4 first."
     )
     assert low_summary({"2": Confidence(score=9)}) == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "answers", "score"),
+    [
+        ({"requirements": ()}, [("requirements", True), ("domain", True)], 10),
+        ({"requirements": ()}, [("requirements", True), ("domain", False)], 8),
+        ({"requirements": ()}, [("requirements", False), ("criteria", False)], 7),
+        ({"criteria": ()}, [("criteria", True)], 10),
+        ({"about": None, "criteria": ()}, [("architecture", True)], 7),
+        ({"goal": "TBD"}, [("domain", True)], 1),
+        ({"goal": "TBD", "requirements": ()}, [("domain", True), ("requirements", True)], 10),
+        ({}, [("no such category", True)], 10),
+    ],
+    ids=["all", "some", "none", "criteria", "documents", "a stub with one", "a stub with two", "unknown"],
+)
+def test_cmap_03e_answers_lift_the_factor_they_are_about(
+    more: dict[str, Any], answers: list[tuple[str, bool]], score: int
+) -> None:
+    assert rescored(context(**more), answers).score == score
+
+
+@given(st.lists(st.tuples(st.sampled_from(["criteria", "domain", "dependencies", "x"]), st.booleans())))
+def test_cmap_03e_no_answer_ever_lowers_the_score(answers: list[tuple[str, bool]]) -> None:
+    told = context(criteria=(PROSE,), requirements=(VAGUE,), about=None)
+
+    assert sufficiency(told).score <= rescored(told, answers).score <= 10

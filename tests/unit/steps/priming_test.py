@@ -94,3 +94,15 @@ def test_exec_06_the_first_entry_of_the_log_reports_the_priming() -> None:
     line = "- **Priming:** PLAN.md; key files: a.py; compile: FAIL (2 errors); learnings: no learnings file found"
     assert line in first
     assert "Priming" not in second
+
+
+def test_rmap_07_an_executor_is_told_what_is_there_already() -> None:
+    facts = SaidFacts(places={"write it": "write_letter (function, post.py:3)"})
+    found = primed(Story().planned(), facts=facts)
+
+    assert found.known == ("write_letter (function, post.py:3)",)
+    assert "\nAlready there: write_letter (function, post.py:3).\n" in priming.primed_lines(found)
+
+
+def test_rmap_07_without_a_map_nothing_is_said_of_it() -> None:
+    assert "Already there" not in priming.primed_lines(primed(Story().planned()))

@@ -223,3 +223,13 @@ def test_who_mends_is_told_what_the_checks_were_run_without() -> None:
     told.step("execute", Executed(work=work(passed=False, findings=(left_out,))), Retry(step="fix", because="x"), "c1")
 
     assert "conftest.py: controls the checks" in fix.prompt(told.record, told.record.tasks[0])
+
+
+@pytest.mark.parametrize("prompt", [research.prompt, plan.prompt], ids=["research", "plan"])
+def test_rmap_05_who_looks_for_the_way_is_told_where_the_map_is(prompt: Callable[[PhaseRecord], str]) -> None:
+    """RMAP-06: research among them."""
+    mapped = Story(brief(repo_map_path=".autopilot/repo-map.json")).record
+
+    assert "Repo map path: .planning/repo-map.json" in prompt(mapped)
+    assert "Repo map path" not in prompt(Story().record)
+    assert "Codebase Structure" in research.prompt(mapped)

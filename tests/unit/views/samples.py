@@ -4,18 +4,9 @@ import io
 from typing import Literal
 
 from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
-from autopilot.domain.events import (
-    Brief,
-    Entry,
-    Event,
-    PhaseOutcome,
-    RunStarted,
-    Spec,
-    StepDigest,
-    StepFinished,
-    StepStarted,
-)
+from autopilot.domain.events import Entry, Event, RunStarted, StepFinished, StepStarted
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Work
+from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.phase import Criterion, Phase, Plan, Task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, StepResult
 from autopilot.domain.settings import Commands, Settings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.workspace.dependency_folders import advice, interpreter_home, leads_back, survey
 from autopilot.workspace.supplies import Installed, lay_links
 from support.repos import git, write

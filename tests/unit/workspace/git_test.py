@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.workspace.git import git_failure, our_env, storage_errors, user_env
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.protocols import Ran
+from autopilot.domain.running import Ran
 from autopilot.workspace.git import is_ours_to_fail
 from support.workspaces import Bench, make_bench, message, open_workspace
 

@@ -12,6 +12,7 @@ from autopilot.cli import console
 from autopilot.cli.demo import project
 from autopilot.cli.demo.story import commands_run, story
 from autopilot.domain.events import Entry
+from autopilot.domain.modes import Modes
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.settings import SandboxChoice
@@ -45,7 +46,9 @@ def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str
     console.say(INTRODUCTION.format(root=root))
     before, memory = _digest(root), Memory(listener)
     with as_file(files("autopilot.cli.demo") / "agent.toml") as script:
-        request = RunRequest(folder=str(root), phases="all", agent=f"scripted:{script}", sandbox=_confinement())
+        request = RunRequest(
+            folder=str(root), agent=f"scripted:{script}", sandbox=_confinement(), modes=Modes(complete=True)
+        )
         end = app.start(request, memory, warn)
     told = "\n".join(account(root, end, memory, untouched=_digest(root) == before))
     as_meant = {phase for phase, end_of in end.phases.items() if end_of.status != "completed"} == {CONDEMNED}

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 import autopilot
-from autopilot.domain.protocols import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran
 from autopilot.domain.value import Value
 from autopilot.domain.visual import Route, VisualTesting
 from autopilot.evidence.visual.page import HUNG, NO_BROWSER, SHOWN, Page, PageSeen, Visit

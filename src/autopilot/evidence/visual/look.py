@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, SandboxUnavailable
-from autopilot.domain.protocols import Clock, Processes, Workspace
+from autopilot.domain.protocols import Clock, Workspace
+from autopilot.domain.running import Processes
 from autopilot.domain.visual import (
     NOT_LAUNCHED,
     Album,

@@ -17,7 +17,6 @@ from autopilot.domain.events import (
     Noted,
     PhaseFinished,
     PhaseLanded,
-    PhaseOutcome,
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
@@ -27,6 +26,7 @@ from autopilot.domain.events import (
     StepStarted,
 )
 from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.dashboard.phase_picture import STEPS_SHOWN

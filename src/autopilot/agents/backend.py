@@ -1,0 +1,110 @@
+"""What there is to know about a coding agent's program: data, and two pure functions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from autopilot.agents.account import Parse
+from autopilot.agents.outcomes import Meanings
+from autopilot.domain.agent import Access
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """
+    One call as a program is asked it. `answer_schema` is None where the prompt alone says what to answer.
+
+    `thread` is the conversation to go on with, `thread_name` a name for one that begins. Where it is `confined`
+    already, the program needs no sandbox of its own, and could not make one.
+    """
+
+    program: str
+    prompt: str
+    folder: str
+    access: Access = "write"
+    confined: bool = False
+    model: str | None = None
+    effort: str | None = None
+    answer_schema: dict[str, Any] | None = None
+    thread: str | None = None
+    thread_name: str = ""
+    turns: int | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """
+    What a program can do by itself; whatever it cannot is done for it, or not at all.
+
+    `checked` schemas are enforced by the program, `strict` ones by the service, which takes a narrow kind only.
+    `exact` numbers come as the model wrote them: 9.0 is not 9.
+    """
+
+    answer_schema: Literal["none", "checked", "strict"] = "none"
+    exact: bool = True
+    resume: bool = False
+    usage: bool = False
+    cost: bool = False
+    turn_cap: bool = False
+    budget_cap: bool = False
+    read_only: bool = False
+    own_sandbox: bool = False
+    observes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """What shows that a program has an account: a variable, or a file below the home. Neither is looked into."""
+
+    variables: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class Dialogue(Protocol):
+    """The side of a conversation that we keep up, for programs that want answers."""
+
+    def opening(self) -> bytes: ...
+
+    def answer(self, event: dict[str, Any]) -> bytes:
+        """What to send in return, often nothing."""
+        ...
+
+    def farewell(self) -> bytes:
+        """Asks it to leave off."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """
+    One program. `reader` makes a fresh reader of its events for every call.
+
+    `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `folders`
+    are its own below the home. `counts` says since when it counts what it spends; one that `names_threads` is told the
+    name of each. `tested` is the version all this was
+    seen on.
+    """
+
+    name: str
+    vendor: str
+    tested: str
+    program: str
+    sign_in: SignIn
+    capabilities: Capabilities
+    argv: Callable[[Ask], tuple[str, ...]]
+    reader: Callable[[], Parse]
+    dialogue: Callable[[Ask], Dialogue] | None = None
+    meanings: Meanings = field(default_factory=Meanings)
+    env: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    counts: Literal["call", "thread"] = "call"
+    names_threads: bool = False
+
+
+def told(what: str, details: Any) -> str:
+    """A tool call in a few words: its name and the first text it was given."""
+    given = details.values() if isinstance(details, dict) else ()
+    first = next((value for value in given if isinstance(value, str) and value), "")
+    return f"{what} {first}".strip().replace("\n", " ")

@@ -1,0 +1,1 @@
+"""Asking people before a run: mapping what phases leave unsaid, and discussing them."""

@@ -1,0 +1,95 @@
+"""Programs that are run, and what runs them: processes, conversations with them, sandboxes."""
+
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeVar
+
+import msgspec
+
+from autopilot.domain.value import Value
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+class Talk(Protocol):
+    """A conversation with a running program: told all it prints as it comes, says what to send and when it is over."""
+
+    @property
+    def over(self) -> bool:
+        """The program has said all that is wanted of it: what still runs may be ended."""
+        ...
+
+    @property
+    def replies(self) -> bool:
+        """Whether it will have more to send, so that the program's input stays open."""
+        ...
+
+    def heard(self, piece: bytes) -> bytes:
+        """Take a piece of standard output; what to send, often nothing."""
+        ...
+
+    def farewell(self) -> bytes:
+        """What asks the program to leave off by itself, empty where nothing does."""
+        ...
+
+
+class Job(Value, frozen=True, kw_only=True):
+    """
+    One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
+
+    `talk` listens while it runs; the job may then end before the program does.
+
+    `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
+    search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: dict[str, str] = {}
+    stdin: bytes = b""
+    timeout_s: float = 60.0
+    mark: str = ""
+    max_output: int = 4_000_000
+    inherited: tuple[int, ...] = ()
+    leaves: Literal["strays", "asked", "nothing"] = "strays"
+    talk: Talk | None = None
+
+
+class Ran(Value, frozen=True, kw_only=True):
+    """
+    How a job ended. `exit_code` is None when we ended it, at its time limit or once its talk was over.
+
+    A signal shows as its negative.
+    """
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+
+class Processes(Protocol):
+    """Starts programs that cannot outlive us, and leaves none behind."""
+
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
+        """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
+        ...
+
+    def sweep(self, mark: str) -> int:
+        """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
+        ...
+
+
+class Sandbox(Protocol):
+    """
+    Runs a shell command confined to one folder. `tier` says by what: bubblewrap, landlock, seatbelt, or none.
+
+    `label` is what facts carry: the tier, and what is known of how well it holds on this machine.
+    """
+
+    @property
+    def tier(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran: ...

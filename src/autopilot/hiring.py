@@ -1,0 +1,130 @@
+"""What a run is driven with: its agents, where commands run, and what earlier runs left."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from autopilot.agents import choose as agents
+from autopilot.agents import placing
+from autopilot.agents.cli_agent import Desk
+from autopilot.agents.environment import passing_on
+from autopilot.domain.events import (
+    RunStarted,
+)
+from autopilot.domain.protocols import Agent
+from autopilot.domain.replays import left_behind
+from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
+from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.state_file import StateFile
+from autopilot.provision import Provision, provide
+from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.equipped import EquippedProcesses
+from autopilot.sandbox.processes import ChildProcesses
+from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
+from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.redoing import Redoing
+from autopilot.workspace.signing import GitSigner
+
+Warn = Callable[[str], None]
+PLAYED = ("scripted:", "replay:")
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("AUTOPILOT_CACHE") or user_cache_path("autopilot"))
+
+
+def processes_of(root: Path) -> ChildProcesses:
+    """Children of a run in this repository, told from those of every other by its path."""
+    return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
+
+
+def past(home: Path) -> Ledger:
+    path, archived = home / "journal.db", StateFile(home).archived()
+    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
+
+
+def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:
+    git = Git(processes=processes, cwd=home.parent, env=user_env(os.environ), flags=COMMON)
+    return GitSigner(git=git, processes=processes, folder=home / "receipts", warn=warn)
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    agent: Agent
+    reviewer: Agent
+    processes: ChildProcesses
+    ground: sandboxes.Ground
+    provision: Provision
+    keep_awake: bool = True
+
+
+def hire(begun: RunStarted, launch: Path) -> Crew:
+    """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
+    root, settings = Path(begun.root), begun.settings
+    processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
+    ground = sandboxes.choose(settings.sandbox, processes)
+    places = Places(root=root, cache=cache_folder())
+    workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
+    provision = provide(settings, root, workspace, ground)
+    view = _view(begun, workspace, provision.readable)
+    confined = ground.agents(view) if settings.confine_agents else processes
+    confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
+    called = passing_on(confined, settings.agent_env, os.environ)
+    desk = Desk(
+        called,
+        transcripts,
+        begun.run,
+        confined=settings.confine_agents and ground.tier != "none",
+        past_work=lambda run: past_work(run, root / ".autopilot", processes),
+    )
+    agent = agents.choose(settings.agent, desk, launch)
+    other = settings.reviewer
+    reviewer = agents.choose(other, desk, launch) if other else agent
+    return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
+
+
+def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:
+    """Does again in a folder what a call of that run had done: its step's change, and its planning files."""
+    journal = SqliteJournal.read_only(home / "journal.db")
+    git = Git(processes=processes, cwd=home, env=our_env(os.environ.get("PATH", os.defpath)), flags=OURS)
+    redoing = Redoing(git.at(GIT_DIR=home / "repo.git"))
+    steps, wrote = dict[str, tuple[str, str]](), dict[str, dict[str, str]]()
+    for stream in journal.streams():
+        if stream.startswith(f"{run}/"):
+            left = left_behind([entry.event for entry in journal.load(stream)], stream.partition("~")[0])
+            steps, wrote = steps | left.steps, wrote | left.wrote
+
+    def redo(call: str, folder: str) -> None:
+        if step := steps.get(call.removesuffix(".2")):
+            redoing.lay(*step, Path(folder))
+        for path, text in wrote.get(call, {}).items():
+            placing.write(folder, path, text)
+
+    return redo
+
+
+def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...]) -> AgentView:
+    root = Path(begun.root)
+    return AgentView(
+        readable=readable,
+        beside=lambda folder: (workspace.history_for(folder),),
+        settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
+        own=begun.settings.agent_folders,
+        hidden=(str(root / ".autopilot"), str(root / ".planning")),
+        trusts_repository=begun.settings.trust_repository_config,
+    )
+
+
+def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
+    """What the user must know about how this run is confined."""
+    if ground.warning:
+        yield ground.warning
+    settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
+    hidden = ground.hides and settings.confine_agents
+    if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):
+        yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."

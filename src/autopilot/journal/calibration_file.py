@@ -1,0 +1,39 @@
+"""`.autopilot/calibration.json`: what verdicts have taught, kept over all runs (AMB-04, AMB-12)."""
+
+from pathlib import Path
+
+import msgspec
+
+from autopilot.domain.calibration import Calibration
+from autopilot.journal.failures import translated
+from autopilot.journal.files import make_folder, write_atomic
+
+
+class CalibrationFile:
+    def __init__(self, home: Path) -> None:
+        self._path = home / "calibration.json"
+
+    def read(self) -> Calibration:
+        """What cannot be understood has taught nothing."""
+        return self._known()[0]
+
+    def write(self, calibration: Calibration) -> None:
+        """Unless it says so already. A file that could not be understood is kept beside the new one."""
+        known, damaged = self._known()
+        if damaged is not None:
+            write_atomic(self._path.with_name(f"{self._path.name}.damaged"), damaged)
+        elif known == calibration:
+            return
+        make_folder(self._path.parent)
+        write_atomic(self._path, msgspec.json.format(msgspec.json.encode(calibration), indent=2) + b"\n")
+
+    def _known(self) -> tuple[Calibration, bytes | None]:
+        with translated(self._path):
+            try:
+                content = self._path.read_bytes()
+            except FileNotFoundError:
+                return Calibration(), None
+        try:
+            return msgspec.json.decode(content, type=Calibration), None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return Calibration(), content

@@ -1,0 +1,314 @@
+"""One session on this machine: its signals, the run of its phases, and what is counted while that goes on."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+from platformdirs import user_state_path
+
+from autopilot import app
+from autopilot.domain.errors import AutopilotError, StorageFailed
+from autopilot.domain.events import AgentAnswered, Entry, StepFinished
+from autopilot.domain.phase import Roadmap
+from autopilot.domain.protocols import Listener
+from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.results import Executed, Fixed
+from autopilot.domain.running import Job
+from autopilot.hiring import Warn, past, processes_of
+from autopilot.journal.clock import SystemClock
+from autopilot.journal.ledger import Ledger
+from autopilot.planning import order, selection
+from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sessions import backlog as backlogs
+from autopilot.sessions import probes, resources, signals, state_fields
+from autopilot.sessions.backlog import Backlog, SessionWork
+from autopilot.sessions.executor import Dispatch, Workshop
+from autopilot.sessions.loop import SessionRequest
+from autopilot.sessions.loop_record import moment
+from autopilot.sessions.registry import Entry as LiveSession
+from autopilot.sessions.registry import Registry, path_hash
+from autopilot.sessions.resources import Reading
+from autopilot.sessions.selector import Recommendation, Signals
+from autopilot.sessions.session import Books, Ended, Session, SessionStart, session_id
+from autopilot.sessions.session_modes import Executed as Mode
+from autopilot.sessions.session_modes import exclusivity
+from autopilot.sessions.signals import Sources
+from autopilot.sessions.spirals import AgentReport, Status
+from autopilot.sessions.waves import Role, WaveTask, plan_session
+from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.user_files import find_root, read_bytes
+from autopilot.workspace.user_repo import UserRepository
+
+WEAK = 9.0
+"""A phase that passed below this was let through leniently, and is worth another go."""
+BREAKER = 21
+ROLES: dict[Mode, Role] = {"feature": "Impl-Core", "deep": "Impl-Polish", "housekeeping": "Quality"}
+
+
+def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
+    """What the roadmap and the runs so far leave to do. Whatever waits for a person, or behind a failure, waits on."""
+    done = ledger.completed(roadmap)
+    standing = ledger.standings
+    open_phases = order.order(selection.outstanding(roadmap, done), roadmap)
+    failed = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "failed"]
+    waiting = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "needs_human_verification"]
+    behind = {later for phase in (*failed, *waiting) for later in order.dependents(phase, roadmap)}
+    held = {*failed, *waiting, *behind}
+    scores = {phase: end.score for phase, end in standing.items() if phase in done and end.score is not None}
+    return Backlog(
+        ready=tuple(p.id for p in open_phases if p.id not in held),
+        failed=tuple(phase for phase in failed if phase not in behind),
+        weak=tuple(p.id for p in roadmap.phases if scores.get(p.id, WEAK) < WEAK),
+        gaps=_with_gaps(roadmap, ledger),
+    )
+
+
+def _with_gaps(roadmap: Roadmap, ledger: Ledger) -> tuple[str, ...]:
+    """The phases that do not fit together yet, or whose requirements the last run's audit left open."""
+    done = ledger.newest.completion if ledger.newest else None
+    audit = done.self_audit if done else None
+    if ledger.newest and done and done.integration == "fail":
+        return ledger.newest.start.targets
+    left = {gap.requirement_id for gap in audit.remaining_gap_details} if audit else set()
+    named = {gap.phase_id for gap in audit.found if gap.requirement_id in left} if audit else set()
+    return tuple(p.id for p in roadmap.phases if p.id in named or left & set(p.requirements))
+
+
+@dataclass(slots=True)
+class Heartbeat:
+    """When something last happened: an entry of the journal, or an agent that wrote to its transcript."""
+
+    transcripts: Path
+    seconds: Callable[[], float] = time.time
+    last: float | None = None
+    session: str | None = None
+
+    def beat(self) -> None:
+        self.last = self.seconds()
+
+    def age_ms(self) -> float | None:
+        if self.last is None:
+            return None
+        newest = max((_changed(path) for path in self.transcripts.rglob("*")), default=0.0)
+        return (self.seconds() - max(self.last, newest)) * 1000
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is counted while the run of a session goes on."""
+
+    files: set[str] = field(default_factory=set)
+    output_tokens: int | None = None
+    end: RunEnd | None = None
+
+    def hear(self, entry: Entry) -> None:
+        match entry.event:
+            case AgentAnswered(usage=usage) if usage.output_tokens is not None:
+                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+            case StepFinished(result=Executed(work=work) | Fixed(work=work)):
+                self.files |= {file.path for file in work.change.files}
+
+    @property
+    def ended(self) -> Ended:
+        end = self.end or RunEnd(run="", exit=0, reason="")
+        return Ended(
+            files_changed=len(self.files),
+            tokens=end.tokens,
+            output_tokens=self.output_tokens,
+            exit_code=end.exit,
+            run=end.run,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """One repository on this machine, and how its sessions are run."""
+
+    root: Path
+    branch: str | None
+    base: RunRequest
+    listener: Listener
+    warn: Warn
+    live: Registry
+    books: Books
+    heartbeat: Heartbeat
+
+    @classmethod
+    def of(cls, base: RunRequest, listener: Listener, warn: Warn) -> "Ground":
+        """Raises before anything is written where there is no repository, no roadmap, or one that is not understood."""
+        root = find_root(Path(base.folder))
+        app.read_project(root)
+        return cls(
+            root=root,
+            branch=repository_of(root).branch(),
+            base=base,
+            listener=listener,
+            warn=warn,
+            live=Registry(sessions_folder(), lambda: datetime.now(UTC)),
+            books=Books(root / ".autopilot"),
+            heartbeat=Heartbeat(root / ".autopilot" / "transcripts"),
+        )
+
+    @property
+    def home(self) -> Path:
+        return self.root / ".autopilot"
+
+    def backlog(self) -> Backlog:
+        return backlog_of(app.read_project(self.root).roadmap, past(self.home))
+
+    def known(self) -> Signals:
+        sources = Sources(
+            state=self._word() or _text(self.root / ".planning" / "STATE.md"),
+            sessions=_text(self.books.sessions.path),
+            lock=_text(self.home / "bootstrap.lock"),
+            learnings=self.books.learnings.newest("type", "subject"),
+            calibration=_text(self.home / "learnings.md") or "",
+        )
+        return signals.gathered(sources, datetime.now(UTC))
+
+    def _word(self) -> str | None:
+        """What the last session left for the next; its word is spent once all it had to leave over is done."""
+        text = _text(self.books.state)
+        fields = state_fields.read(text)
+        carried = {str(phase) for phase in fields.priorities or ()} if fields else set()
+        return text if not carried or carried & self.backlog().all else None
+
+    def choose(self) -> Recommendation:
+        return signals.choose(self.known(), self.backlog())
+
+    def reading(self, own: str | None = None) -> Reading:
+        seen = probes.probe(platform.system(), lambda path: _text(Path(path)) or "", _printed)
+        return resources.read(replace(seen, peers=len(self.live.peers(own))))
+
+    def look(self) -> float | None:
+        """How long ago the session last moved. Other sessions are told that this one is still there."""
+        if self.heartbeat.session:
+            with suppress(StorageFailed):
+                self.live.heartbeat(self.heartbeat.session)
+        return self.heartbeat.age_ms()
+
+    def session(self, request: SessionRequest) -> dict[str, Any]:
+        """One session: the run of its phases, judged by what the run itself found out."""
+        mode, started = executed(request.mode), SystemClock().now()
+        work = self._interrupted() or backlogs.work_for(mode, self.backlog(), self.base, request.cap)
+        taken = {line.get("session_id") for line in self.books.sessions.read()}
+        name = session_id(self.branch, moment(started), tuple(taken))
+        own = f"{name}-{path_hash(str(self.root))[:8]}"
+        self._mind_others(mode)
+        tally = Tally()
+        shop = Workshop(
+            work=lambda dispatch: self._run(dispatch, work, tally),
+            now=SystemClock().now,
+            reading=lambda: self.reading(own),
+            recoveries=0,  # the run has tried, mended and planned anew itself before it gives a phase up
+        )
+        tasks = tuple(WaveTask(id=phase, role=ROLES[mode]) for phase in work.phases)
+        plan = plan_session(mode, tasks, most=max(1, work.request.modes.jobs))
+        session = Session(books=self.books, registry=self.live, now=SystemClock().now, ended=lambda: tally.ended)
+        start = SessionStart(
+            session_id=name,
+            mode=mode,
+            started_at=started,
+            run_id=request.run_id,
+            branch=self.branch,
+            recommended=request.mode,
+        )
+        self.heartbeat.session = own
+        try:
+            return session.run(start, plan, shop, self._entry(own, name, mode))
+        finally:
+            self.heartbeat.session = None
+
+    def _interrupted(self) -> SessionWork | None:
+        """A run that was cut off goes first, and is gone on with: what is left of it is the session's work."""
+        ledger = past(self.home)
+        if ledger.newest is None or ledger.newest.end is not None:
+            return None
+        done = ledger.completed(app.read_project(self.root).roadmap)
+        left = tuple(phase for phase in ledger.newest.start.targets if phase not in done)
+        return SessionWork(phases=left, request=self.base) if left else None
+
+    def _entry(self, own: str, name: str, mode: Mode) -> LiveSession:
+        return LiveSession(
+            session_id=own,
+            semantic_session_id=name,
+            pid=os.getpid(),
+            platform=platform.system().lower(),
+            repo_path_hash=path_hash(str(self.root)),
+            repo_name=self.root.name,
+            branch=self.branch,
+            mode=mode,
+        )
+
+    def _mind_others(self, mode: Mode) -> None:
+        here = path_hash(str(self.root))
+        beside = [peer.session_id for peer in self.live.peers() if peer.repo_path_hash == here]
+        if beside and exclusivity(mode) == "exclusive":
+            self.warn(f"A {mode} session should run alone, but {beside[0]} is at work in this repository.")
+
+    def _run(self, dispatch: Dispatch, work: SessionWork, tally: Tally) -> Sequence[AgentReport]:
+        self.heartbeat.beat()
+
+        def hear(stream: str, entry: Entry) -> None:
+            self.heartbeat.beat()
+            tally.hear(entry)
+            self.listener(stream, entry)
+
+        jobs = max(1, min(work.request.modes.jobs, dispatch.agents))
+        request = replace(work.request, modes=replace(work.request.modes, jobs=jobs))
+        tally.end = end = app.start(request, hear, self.warn)
+        asked = [task.id for share in dispatch.shares for task in share.tasks]
+        return tuple(AgentReport(task=phase, observed=status_of(end, phase, dispatch.mode)) for phase in asked)
+
+
+def repository_of(root: Path) -> UserRepository:
+    git = Git(processes=processes_of(root), cwd=root, env=user_env(os.environ), flags=COMMON)
+    return UserRepository(root, git)
+
+
+def status_of(end: RunEnd, phase: str, mode: Mode) -> Status:
+    """How the run left the phase. A weak one is done when it is weak no more."""
+    held = end.phases.get(phase)
+    if held is None:
+        return "partial"
+    if held.status == "completed":
+        raised = mode != "deep" or held.score is None or held.score >= WEAK
+        return "done" if raised else "partial"
+    if end.exit == BREAKER and held.status in {"in_progress", "failed"}:
+        return "spiral"
+    return "failed" if held.status == "failed" else "partial"
+
+
+def sessions_folder() -> Path:
+    return Path(os.environ.get("AUTOPILOT_SESSIONS") or user_state_path("autopilot") / "sessions" / "active")
+
+
+def executed(word: str) -> Mode:
+    return next(mode for mode in ROLES if mode == word)
+
+
+def _text(path: Path) -> str | None:
+    held = read_bytes(path)
+    return None if held is None else held.decode("utf-8", "replace")
+
+
+def _printed(argv: tuple[str, ...]) -> str:
+    job = Job(argv=argv, cwd="/", env=dict(os.environ), timeout_s=10, leaves="nothing")
+    try:
+        return ChildProcesses().run(job).stdout.decode("utf-8", "replace")
+    except AutopilotError:
+        return ""
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,41 @@
+"""One file's text to its outline. Whatever the text is, there is an outline, if only an empty one."""
+
+from importlib import import_module
+
+from autopilot.workspace.repo_map import lex_python
+from autopilot.workspace.repo_map.grammars import parser_of
+from autopilot.workspace.repo_map.sheet import CALL, WORD, Raw, Sheet, called_in, finished
+
+# The module with the `walk` for a grammar, imported with the first file that needs it.
+WALKS = {
+    "python": "walk_python",
+    "typescript": "walk_script",
+    "tsx": "walk_script",
+    "javascript": "walk_script",
+    "go": "walk_go",
+    "rust": "walk_rust",
+    "java": "walk_java",
+    "csharp": "walk_java",
+    "c": "walk_c",
+    "cpp": "walk_c",
+    "ruby": "walk_ruby",
+    "php": "walk_php",
+}
+
+
+def outline(grammar: str, source: bytes) -> Raw:
+    """The fields of `Outline`, plain."""
+    quick = lex_python.read(source) if grammar == "python" else None
+    return parsed(grammar, source) if quick is None else quick
+
+
+def parsed(grammar: str, source: bytes) -> Raw:
+    parser, sheet = parser_of(grammar), Sheet(source)
+    try:
+        root = parser.parse(source).root_node
+    except ValueError:
+        # The time was up.
+        parser.reset()
+        return finished(sheet, lambda _start, _end: False)
+    import_module(f"autopilot.workspace.repo_map.{WALKS[grammar]}").walk(root, sheet)
+    return finished(sheet, called_in(root), WORD if grammar == "ruby" else CALL)

@@ -1,0 +1,1 @@
+"""A model service on this machine that plays what a test wrote, in the formats of four vendors."""

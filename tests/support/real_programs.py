@@ -1,0 +1,59 @@
+"""Finds real agent programs, and calls them in an empty home with a service of this machine: no account is touched."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autopilot.agents.backend import Backend
+from autopilot.agents.cli_agent import CliAgent, Desk
+from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.settings import SandboxChoice
+from autopilot.sandbox.agent_view import AgentView
+from autopilot.sandbox.choose import choose
+from autopilot.sandbox.processes import ChildProcesses
+
+# Where the packages that carry a program keep it.
+PACKAGED = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
+FOLDERS = "AUTOPILOT_REAL_PROGRAMS"
+
+
+def program(name: str) -> str:
+    """From the folders named in AUTOPILOT_REAL_PROGRAMS, from a package beside the tests, or from PATH."""
+    found = shutil.which(name, path=os.environ.get(FOLDERS) or os.devnull)
+    if found is None and name in PACKAGED:
+        package, inside = PACKAGED[name]
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            found = shutil.which(str(Path(place, inside)))
+    found = found or shutil.which(name)
+    if found is None:
+        pytest.skip(f"the real {name} is not installed")
+    return found
+
+
+def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> None:
+    """The environment of a user who has nothing but these variables."""
+    scratch = home.with_name("scratch")
+    for folder in (home, scratch):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name.startswith(
+            ("ANTHROPIC", "CLAUDE", "CODEX", "OPENAI")
+        ):
+            monkeypatch.delenv(name)
+    for name, value in {"HOME": str(home), "TMPDIR": str(scratch), **variables}.items():
+        monkeypatch.setenv(name, value)
+
+
+def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAgent:
+    """The adapter of a real program, in the sandbox of that tier."""
+    real = os.path.realpath(program(backend.program))
+    try:
+        ground = choose(tier, ChildProcesses(territory=str(folder)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
+    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none"))

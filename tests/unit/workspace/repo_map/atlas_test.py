@@ -1,0 +1,171 @@
+"""Maps of commits on a real repository: what is read, when, and that nothing that goes wrong is raised."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autopilot.domain.repo_map import RepoMap
+from autopilot.domain.running import Job, Ran
+from autopilot.workspace.repo_map.atlas import MOST_BYTES, GitAtlas
+from autopilot.workspace.repo_map.grammars import missing
+from support.processes import PlainProcesses
+from support.workspaces import Bench, make_bench
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=f"the extra `map` is not installed: {missing()}")
+
+FILES = {
+    "src/a.py": "from src import b\n\ndef f(x):\n    return g(x)\n\ndef g(y):\n    return b.h(y)\n",
+    "src/b.py": "def h(z):\n    return z\n",
+    "README.md": "# A\n",
+    "node_modules/x/index.js": "export const x = 1;\n",
+    "web/dist/y.js": "export const y = 1;\n",
+}
+EDITS = st.dictionaries(
+    st.sampled_from(["a.py", "b.ts", "c.go", "d.md", "sub/e.py"]),
+    st.sampled_from(
+        [None, "", "def f(): g()\ndef g(): ...\n", "import os\n", "export const x = 1;\n", "func A() {}\n"]
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return make_bench(tmp_path, FILES)
+
+
+def atlas(bench: Bench, name: str = "book.db") -> GitAtlas:
+    made = bench.workspace.atlas(lambda: "2026-01-01T00:00:00.000Z")
+    made.book = bench.root.parent / name
+    return made
+
+
+def written(bench: Bench) -> dict[str, list[dict[str, object]]]:
+    found: dict[str, list[dict[str, object]]] = json.loads((bench.root / ".autopilot/repo-map.json").read_text())
+    return found
+
+
+def workers(bench: Bench) -> int:
+    return sum("autopilot.workspace.repo_map.worker" in job.argv for job in bench.processes.jobs)
+
+
+def whole(found: RepoMap | None) -> RepoMap:
+    assert found is not None
+    return found
+
+
+def test_rmap_01_a_missing_map_is_made_without_what_is_not_the_projects_own(bench: Bench) -> None:
+    charted = atlas(bench).chart(bench.base)
+
+    assert (charted.line, charted.there) == ("Repo-map generated: 3 files across 2 languages.", True)
+    assert [file["path"] for file in written(bench)["files"]] == ["README.md", "src/a.py", "src/b.py"]
+
+
+def test_rmap_03_a_map_of_the_same_commit_is_left_as_it_is(bench: Bench) -> None:
+    atlas(bench).chart(bench.base)
+    before = len(bench.processes.jobs)
+
+    assert atlas(bench).chart(bench.base).line == "Repo-map up to date, skipping refresh."
+    assert len(bench.processes.jobs) == before
+
+
+def test_rmap_04_only_what_changed_is_read_again(bench: Bench) -> None:
+    atlas(bench).chart(bench.base)
+    asked = len(bench.processes.jobs)
+    commit = bench.seal({"src/b.py": None, "src/c.py": "def k(): ...\n", "node_modules/x/index.js": None})
+
+    assert atlas(bench).chart(commit).line == "Repo-map refreshed: 2 files updated."
+    assert [file["path"] for file in written(bench)["files"]] == ["README.md", "src/a.py", "src/c.py"]
+    (read,) = (job for job in bench.processes.jobs[asked:] if "autopilot.workspace.repo_map.worker" in job.argv)
+    assert b"def k()" in read.stdin
+    assert b"def f(x)" not in read.stdin
+
+
+def test_rmap_04_a_text_read_once_is_known_wherever_it_lies(bench: Bench) -> None:
+    atlas(bench).chart(bench.base)
+    before = workers(bench)
+    moved = bench.seal({"src/b.py": None, "lib/b.py": FILES["src/b.py"]})
+    found = whole(atlas(bench).at(moved))
+
+    assert {file.path: [e.name for e in file.exports] for file in found.files}["lib/b.py"] == ["h"]
+    assert workers(bench) == before
+
+
+def test_rmap_07_the_map_follows_each_commit_and_goes_back_with_it(bench: Bench) -> None:
+    made = atlas(bench)
+    first = made.at(bench.base)
+    commit = bench.seal({"src/b.py": "def other(): ...\n"})
+
+    assert [e.name for f in whole(made.at(commit)).files for e in f.exports] == ["f", "g", "other"]
+    assert made.at(bench.base) == first
+
+
+@given(edits=st.lists(EDITS, min_size=1, max_size=3))
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rmap_04_a_refreshed_map_is_the_one_made_from_nothing(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[dict[str, str | None]]
+) -> None:
+    bench = make_bench(tmp_path_factory.mktemp("repo"), FILES)
+    grown, commit, there = atlas(bench), bench.base, set(FILES)
+    grown.chart(commit)
+    for number, edit in enumerate(edits):
+        change = {path: text for path, text in edit.items() if text is not None or path in there}
+        commit = bench.seal(change, f"s{number}", commit) if change else commit
+        there = (there | {p for p, t in change.items() if t is not None}) - {p for p, t in change.items() if t is None}
+        grown.chart(commit)
+
+    fresh = atlas(bench, "fresh.db")
+    assert grown.at(commit) == fresh.at(commit)
+    assert (bench.root / ".autopilot/repo-map.json").read_text() == fresh.paper(commit)
+
+
+class Fragile(PlainProcesses):
+    """A worker that dies of one word."""
+
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
+        deadly = b"deadly" in job.stdin and "-m" in job.argv
+        return Ran(exit_code=-11, stdout=b"", stderr=b"", seconds=0.0) if deadly else super().run(job, started)
+
+
+def test_a_text_that_kills_the_parser_costs_only_its_own_outline(bench: Bench) -> None:
+    commit = bench.seal({"bad.py": "deadly = 1\n", "good.py": "def fine(): ...\n"})
+    made = atlas(bench)
+    made.processes = Fragile()
+    found = {file.path: [e.name for e in file.exports] for file in whole(made.at(commit)).files}
+
+    assert (found["bad.py"], found["good.py"], found["src/b.py"]) == ([], ["fine"], ["h"])
+
+
+def test_a_file_too_big_to_be_written_by_hand_is_listed_only(bench: Bench) -> None:
+    commit = bench.seal({"big.py": "x = 1\n" * MOST_BYTES})
+
+    (big,) = (file for file in whole(atlas(bench).at(commit)).files if file.path == "big.py")
+    assert (big.language, big.exports) == ("python", ())
+
+
+@pytest.mark.parametrize("spoilt", [b"no database", b"SQLite format 3\0" + b"x" * 4000], ids=["text", "torn"])
+def test_a_spoilt_store_is_begun_anew(bench: Bench, spoilt: bytes) -> None:
+    made = atlas(bench)
+    made.book.write_bytes(spoilt)
+
+    assert made.chart(bench.base).line == "Repo-map generated: 3 files across 2 languages."
+
+
+def test_a_map_that_cannot_be_written_is_left_out_and_says_why(bench: Bench) -> None:
+    (bench.root / ".autopilot/repo-map.json").mkdir()
+
+    charted = atlas(bench).chart(bench.base)
+    assert charted.line.startswith("Repo-map left out: ")
+    assert not charted.there
+
+
+def test_a_commit_that_is_not_there_has_no_map(bench: Bench) -> None:
+    made = atlas(bench)
+
+    assert (made.at("0" * 40), made.paper("0" * 40)) == (None, "")
+    assert made.trouble
