@@ -132,6 +132,10 @@ def update(page: Any, journal: SqliteJournal, phase: int, number: int) -> float:
 
 
 def main() -> None:
+    lacking = browser.missing(os.environ)
+    if lacking is not None:
+        print(f"not measured: {lacking}")
+        return
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, ExitStack() as held:

@@ -17,9 +17,11 @@ from autopilot import serving
 from autopilot.agents import transcripts
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import RunFinished
+from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile, write_open
 from autopilot.views.dashboard.deeds import Deeds, Given, Question
 from autopilot.views.dashboard.slow import Patience
 from support.dashboards import Chronicle, Site, served
+from support.deferring import script
 from support.project import honest
 from support.records import RUN
 from support.runs import driven
@@ -338,6 +340,40 @@ def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
             pass
 
     assert said in {"The run goes on.", "The run came to its end."}
+
+
+def test_a_verdict_given_from_the_page_is_the_verbs_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = driven(tmp_path, script("1", phases="12"), "1", "2>1")
+    assert project.run().exit == 11
+    with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
+        assert viewer.run()["parts"]["phase/1"]["status"] == "needs_human_verification"
+        said = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"}).json["said"]
+        again = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"})
+        site.post("/api/projects/1/resume", {})
+        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+            pass
+
+    assert said.startswith("Phase 1: human verdict recorded: pass.")
+    assert (again.status, (project.root / "letter2.txt").exists()) == (409, True)
+
+
+def test_a_question_is_answered_where_the_next_sitting_looks(tmp_path: Path) -> None:
+    asked = {"kind": "map", "phase": "1", "number": 1, "question": "Which colour?", "category": "c", "why_needed": "w"}
+    area = {"kind": "areas", "phase": "1", "areas": ["looks"]}
+    write_open(tmp_path / ".autopilot", [area, asked], "2026-01-01T12:00:00.000Z")
+    with served(tmp_path, deeds=serving.verbs()) as site, site.watching() as viewer:
+        viewer.event()
+        waiting = viewer.event()[1]["parts"]["projects"][0]["questions"]
+        answer = {"question": waiting[0]["id"], "text": "red"}
+        assert site.post("/api/projects/1/answer", answer).json["said"] == "Your answer is kept. Questions left: 0."
+        assert site.post("/api/projects/1/answer", answer).status == 409
+        assert viewer.event()[1]["parts"]["projects"][0]["questions"] == []
+
+    kept = AskedFile(tmp_path / ".autopilot", CONTEXT_MAP).read().phase("1").questions
+    assert [(one.question, one.answer) for one in kept] == [("Which colour?", "red")]
+    assert json.loads((tmp_path / ".autopilot" / "questions.json").read_bytes())["questions"] == [area]
 
 
 def test_a_run_that_cannot_go_on_says_why(tmp_path: Path) -> None:

@@ -123,6 +123,15 @@ def test_a_verdict_given_in_the_page_lets_the_run_go_on(page: Any, told: Chronic
     page.wait_for_selector(f"#asked >> text={QUESTION}", state="detached")
 
 
+def test_what_is_typed_stays_when_something_else_is_asked(page: Any, told: Chronicle) -> None:
+    told.ask("2", QUESTION)
+    page.get_by_label("What is wrong with phase 2, one issue a line").fill("too short")
+    told.ask("3", "And this one?")
+    page.wait_for_selector("#asked >> text=And this one?")
+
+    assert page.get_by_label("What is wrong with phase 2, one issue a line").input_value() == "too short"
+
+
 def test_a_question_is_answered_in_the_page(page: Any, person: Person) -> None:
     page.get_by_role("button", name="blue").click()
     page.get_by_role("button", name="Answer", exact=True).click()

@@ -65,13 +65,14 @@ class OpenQuestions:
 
 def _read(home: Path) -> list[tuple[Waiting, msgspec.Raw]]:
     path = home / QUESTIONS
-    try:
-        with translated(path):
+    with translated(path):
+        try:
             content = path.read_bytes()
+        except FileNotFoundError:
+            return []
+    try:
         rows = msgspec.json.decode(content, type=Paper).questions
         return [(msgspec.json.decode(raw, type=Waiting), raw) for raw in rows]
-    except FileNotFoundError:
-        return []
     except (msgspec.DecodeError, RecursionError) as error:
         raise ConfigInvalid(
             f"{path} cannot be used: {error}.",

@@ -16,8 +16,10 @@ from autopilot.domain.events import (
     PhaseStarted,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
 from autopilot.domain.phase import Phase
+from autopilot.domain.record import ruled
 from autopilot.domain.redo import Before
 from autopilot.domain.spending import tokens_of
 from autopilot.domain.value import Value
@@ -168,6 +170,12 @@ class PhasePicture:
         elif isinstance(event, PhaseFinished) and self.turns:
             self.seconds += seconds_between(self.turns[-1][0], entry.at)
         self.turns.append((entry.at, event))
+
+    def heed(self, word: VerdictGiven) -> None:
+        """A person's word is what the pass they spoke on comes to."""
+        at, last = self.turns[-1] if self.turns else ("", None)
+        if isinstance(last, PhaseFinished):
+            self.turns[-1] = (at, ruled(last, word))
 
     def hear(self, entry: Entry) -> None:
         """An entry of the pass's own stream."""

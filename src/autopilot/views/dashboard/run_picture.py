@@ -25,6 +25,7 @@ from autopilot.domain.events import (
     RunStarted,
     RunStopped,
     StepFinished,
+    VerdictGiven,
 )
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
@@ -230,6 +231,9 @@ class RunPicture:
                 self._turn(outcome.phase, entry, event)
             case PhaseSkipped(phase=phase) as event:
                 self._turn(phase, entry, event)
+            case VerdictGiven(phase=phase) as event:
+                self._phase(phase).heed(event)
+                self._dirty.add(f"phase/{phase}")
             case PhaseLanded(phase=phase) as event:
                 self._phase(phase).land(event)
                 self._dirty.add(f"phase/{phase}")

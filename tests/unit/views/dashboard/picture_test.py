@@ -24,6 +24,7 @@ from autopilot.domain.events import (
     RunStopped,
     StepFinished,
     StepStarted,
+    VerdictGiven,
 )
 from autopilot.domain.evidence import Usage
 from autopilot.domain.passes import PhaseOutcome
@@ -82,6 +83,14 @@ def test_a_phase_is_shown_as_it_stands(last: Event, status: str, reason: str) ->
     row = parts(BEGIN, last)["phase/1"]
 
     assert (row.status, row.reason) == (status, reason)
+
+
+@pytest.mark.parametrize(("word", "status"), [("pass", "completed"), ("issues", "failed")])
+def test_a_persons_word_counts_for_the_phase_that_waited(word: Any, status: str) -> None:
+    given = VerdictGiven(id="v", phase="1", verdict=word, issues=("too short",))
+    found = parts(BEGIN, ended(AskHuman(question="Is it?")), given)
+
+    assert (found["phase/1"].status, found["phase/1"].question, found["run"].waiting) == (status, "", None)
 
 
 def test_an_entry_draws_only_what_it_touches_anew() -> None:

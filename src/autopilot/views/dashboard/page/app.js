@@ -138,6 +138,7 @@ const changed = new Set();
 
 function hearRun(told) {
   if (told.whole) {
+    forms.clear();
     view.parts.clear();
     view.rows.clear();
     $("phases").replaceChildren();
@@ -307,7 +308,20 @@ function drawAsked() {
   $("asked").hidden = !waiting.length && !questions.length;
   if ($("asked").dataset.key === key) return;
   $("asked").dataset.key = key;
-  $("asked-list").replaceChildren(...waiting.map(verdictForm), ...questions.map(questionForm));
+  const shown = [
+    ...waiting.map((row) => kept(JSON.stringify([row.id, row.question, view.may]), () => verdictForm(row))),
+    ...questions.map((question) => kept(JSON.stringify([question, view.may]), () => questionForm(question))),
+  ];
+  for (const [place, form] of shown.entries()) if ($("asked-list").children[place] !== form) $("asked-list").insertBefore(form, $("asked-list").children[place] ?? null);
+  while ($("asked-list").childElementCount > shown.length) $("asked-list").lastElementChild.remove();
+}
+
+// A form stays the same element while it is asked for, so that what was typed into it is not lost.
+const forms = new Map();
+
+function kept(key, build) {
+  if (!forms.has(key)) forms.set(key, build());
+  return forms.get(key);
 }
 
 function verdictForm(row) {
