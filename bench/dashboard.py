@@ -131,6 +131,27 @@ def update(page: Any, journal: SqliteJournal, phase: int, number: int) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
+Measured = dict[int, list[float]]
+Served = tuple[int, str, SqliteJournal]
+
+
+def measure(chromium: Any, sites: list[Served]) -> tuple[Measured, Measured]:
+    """First paints and updates by the number of phases, repetitions interleaved."""
+    paints: Measured = {phases: [] for phases, *_ in sites}
+    updates: Measured = {phases: [] for phases, *_ in sites}
+    for _ in range(ROUNDS):
+        for phases, address, _journal in sites:
+            paints[phases].append(first_paint(chromium, address, phases))
+    pages = {phases: chromium.new_page() for phases, *_ in sites}
+    for phases, address, _journal in sites:
+        pages[phases].goto(address)
+        pages[phases].wait_for_selector(".phase")
+    for number in range(ROUNDS):
+        for phases, _, journal in sites:
+            updates[phases].append(update(pages[phases], journal, phases, number))
+    return paints, updates
+
+
 def main() -> None:
     lacking = browser.missing(os.environ)
     if lacking is not None:
@@ -139,29 +160,16 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, ExitStack() as held:
-        sites = list[tuple[int, str, SqliteJournal]]()
+        sites = list[Served]()
         for phases, entries in SIZES:
-            root = Path(folder) / f"{phases}"
-            made = fill(root / ".autopilot" / "journal.db", phases, entries)
-            print(f"{phases} phases, {made} entries")
-            journal = held.enter_context(SqliteJournal(root / ".autopilot" / "journal.db", SystemClock()))
-            sites.append((phases, held.enter_context(served(root)), journal))
-        playwright = held.enter_context(sync_playwright())
-        chromium = playwright.chromium.launch(
+            path = Path(folder) / f"{phases}" / ".autopilot" / "journal.db"
+            print(f"{phases} phases, {fill(path, phases, entries)} entries")
+            journal = held.enter_context(SqliteJournal(path, SystemClock()))
+            sites.append((phases, held.enter_context(served(path.parent.parent)), journal))
+        chromium = held.enter_context(sync_playwright()).chromium.launch(
             executable_path=browser.find_browser(os.environ), chromium_sandbox=os.geteuid() != 0
         )
-        paints: dict[int, list[float]] = {phases: [] for phases, *_ in sites}
-        updates: dict[int, list[float]] = {phases: [] for phases, *_ in sites}
-        for _ in range(ROUNDS):
-            for phases, address, _journal in sites:
-                paints[phases].append(first_paint(chromium, address, phases))
-        pages = {phases: chromium.new_page() for phases, *_ in sites}
-        for phases, address, _journal in sites:
-            pages[phases].goto(address)
-            pages[phases].wait_for_selector(".phase")
-        for number in range(ROUNDS):
-            for phases, _, journal in sites:
-                updates[phases].append(update(pages[phases], journal, phases, number))
+        paints, updates = measure(chromium, sites)
         chromium.close()
     for name, measured in (("first paint", paints), ("update", updates)):
         small, big = (statistics.median(measured[phases]) for phases, _ in SIZES)
