@@ -146,6 +146,7 @@ def server_of(roots: Sequence[Path], deeds: Deeds, door: Door, patience: "Patien
         loop="asyncio",
         lifespan="on",
         log_config=None,
+        log_level="critical",  # what strangers send must not fill the terminal
         access_log=False,
         proxy_headers=False,
         server_header=False,
