@@ -14,7 +14,8 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", *EVERYTHING},
+    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
+                  *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
@@ -26,6 +27,7 @@ MAY_IMPORT = {
     "notifying": {"tracing", "planning", "sandbox", "views", "domain"},
     "serving":   {"app", "consulting", *EVERYTHING},
     "redoing":   EVERYTHING,
+    "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
     "tracing":   {"journal", "views", "workspace", "domain"},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

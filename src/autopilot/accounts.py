@@ -1,13 +1,18 @@
 """The papers about a run that are more than its state: the report of a batch, and what verdicts have taught."""
 
 from pathlib import Path
+from typing import Any
 
 from autopilot.domain.calibration import adjusted, learnt
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.digest import digest_of
+from autopilot.domain.events import RunFinished, stream_of
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord
+from autopilot.domain.request import RunEnd
 from autopilot.domain.secrets import redact
 from autopilot.engine.decide import Finish, next_move
+from autopilot.engine.ending import run_end
 from autopilot.engine.papers import write_calibrations
 from autopilot.engine.postmortem import postmortem_of
 from autopilot.engine.streams import Streams
@@ -16,7 +21,10 @@ from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
 from autopilot.journal.metrics import metrics_of
 from autopilot.journal.projection import state_of
+from autopilot.views.announcement import remaining
 from autopilot.views.batch_report import NAME, Batch, batch_report
+from autopilot.views.completion_report import Ended
+from autopilot.views.summary import account
 
 
 def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
@@ -25,6 +33,23 @@ def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
     found = {phase: streams.passes(phase) for target in targets for phase in (target, *streams.parts(target))}
     ending = streams.completion()
     return found | ({COMPLETION: (ending,)} if ending else {})
+
+
+def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, dict[str, Any]]:
+    """What the report of a run's end is made of, its end in few words, and its whole state."""
+    run, passes = streams.run(), known_passes(streams)
+    records = [record for found in passes.values() for record in found]
+    state = state_of(run, passes, events=None)
+    end = run_end(run, map(digest_of, records), finished)
+    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
+    ended = Ended(
+        run=run,
+        finished=finished,
+        metrics=metrics_of(state),
+        account=account(run.entries, told),
+        left=tuple(remaining(end, run.start)),
+    )
+    return ended, end, state
 
 
 def calibrate(home: Path, streams: Streams) -> None:

@@ -4,7 +4,7 @@ import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from platformdirs import user_config_path
@@ -65,6 +65,9 @@ from autopilot.workspace.checkup import cache_check, disk_check, git_check, repo
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
+
+if TYPE_CHECKING:
+    from autopilot.reporting import Reports
 
 READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
@@ -351,6 +354,13 @@ def receipt(folder: str, phase: str) -> Held:
 def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     return attesting.check(folder, phase, file, sandbox, warn)
+
+
+def reports(folder: str) -> "Reports":
+    """What is told of runs: on the terminal, as a page, for programs."""
+    from autopilot.reporting import Reports
+
+    return Reports(folder)
 
 
 def check_repository(root: Path, processes: ChildProcesses) -> str:

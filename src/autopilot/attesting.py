@@ -49,7 +49,7 @@ def receipts(folder: str) -> tuple[Held, ...]:
     """Every receipt in the phases' folders, in the order of the phases."""
     root = find_root(Path(folder))
     files = (root / ".planning" / "phases" / name / FILE for name in phase_folders(root))
-    found = (_at(path) for path in files if path.is_file())
+    found = (held_at(path) for path in files if path.is_file())
     return tuple(sorted(found, key=lambda held: ids.sort_key(held.statement.proof.phase)))
 
 
@@ -60,7 +60,7 @@ def receipt(folder: str, phase: str) -> Held:
     if ids.valid(name):
         own = folder_of(Phase(id=name, name=""), phase_folders(root))
         path = root / ".planning" / "phases" / own / FILE
-        told = _at(path) if path.is_file() else _computed(root, name)
+        told = held_at(path) if path.is_file() else _computed(root, name)
     if told is None:
         raise ReceiptInvalid(
             f"There is no receipt of phase {phase}.",
@@ -73,7 +73,7 @@ def receipt(folder: str, phase: str) -> Held:
 def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
     """Do all that decided the phase again, from clean checkouts. Nothing is written to the repository."""
     root = find_root(Path(folder))
-    held = _at(Path(folder, file)) if file else receipt(folder, phase)
+    held = held_at(Path(folder, file)) if file else receipt(folder, phase)
     proof, processes = held.statement.proof, processes_of(root)
     if not ids.same(proof.phase, phase):
         raise ReceiptInvalid(
@@ -181,7 +181,8 @@ def _facts(
     )
 
 
-def _at(path: Path) -> Held:
+def held_at(path: Path) -> Held:
+    """Raises `ReceiptInvalid` for a file that is not there or no receipt."""
     content = read_bytes(path)
     if content is None:
         raise ReceiptInvalid(

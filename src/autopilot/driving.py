@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.accounts import calibrate, known_passes, write_batch_report
-from autopilot.domain.digest import digest_of
+from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -21,7 +20,6 @@ from autopilot.domain.events import (
     RunResumed,
     RunStarted,
     RunStopped,
-    stream_of,
 )
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
@@ -53,8 +51,8 @@ from autopilot.journal.files import write_atomic
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger
 from autopilot.journal.lock import birth_of, boot_id
-from autopilot.journal.metrics import MetricsFile, metrics_of
-from autopilot.journal.projection import Projection, state_of
+from autopilot.journal.metrics import MetricsFile
+from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
@@ -63,10 +61,8 @@ from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
-from autopilot.views.announcement import remaining
-from autopilot.views.completion_report import Ended, report
+from autopilot.views.completion_report import report
 from autopilot.views.handover import exhausted, handover
-from autopilot.views.summary import account
 from autopilot.views.trends import notes
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.repo_map.grammars import missing
@@ -266,18 +262,8 @@ def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) ->
         return run_end(streams.run(), streams.digests(), finished)
     calibrate(home, streams)
     write_batch_report(home, streams)
-    run, passes = streams.run(), known_passes(streams)
-    records = [record for found in passes.values() for record in found]
-    state = state_of(run, passes, events=None)
-    end = run_end(run, map(digest_of, records), finished)
-    told = {stream_of(run.start.run, p.phase.id, p.brief.number): p.entries for p in records}
-    ended = Ended(
-        run=run,
-        finished=finished,
-        metrics=metrics_of(state),
-        account=account(run.entries, told),
-        left=tuple(remaining(end, run.start)),
-    )
+    ended, end, state = ended_of(streams, finished)
+    run = ended.run
     paper = home / report_name(run.start.run)
     write_atomic(paper, redact(harmless(report(ended))).encode())
     runs = MetricsFile(home).record(ended.metrics)

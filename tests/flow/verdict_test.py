@@ -176,7 +176,7 @@ def test_a_verdict_on_an_older_run_reaches_it(place: Path) -> None:
 
 def test_with_several_phases_at_a_time_a_verdict_does_the_same(place: Path) -> None:
     """AMB-40: the line goes on over a phase that waits; what is refused holds it up until it is mended."""
-    project = driven(place, script("2"), "1", "2", "3>2")
+    project = driven(place, script("2"), "1", "2>1", "3>2")
     (project.root / ".planning/config.json").write_text(PLAIN, encoding="utf-8")
     assert project.run(modes=Modes(jobs=2)).exit == 11
     assert landed(project) == ["letter1.txt"]

@@ -64,7 +64,7 @@ def test_what_must_be_fast_loads_nothing_heavy(words: list[str], tmp_path: Path)
     ("words", "code", "told"),
     [
         (["status"], 2, ["autopilot: No run found.", "  There is no", "  Start one"]),
-        (["status", "--watch"], 2, ["autopilot: Unknown option '--watch' after 'status'.", "  It is not", "  Options of"]),
+        (["status", "--follow"], 2, ["autopilot: Unknown option '--follow' after 'status'.", "  It is not", "  Options of"]),
         (["frobnicate"], 2, ["autopilot: Unknown verb 'frobnicate'.", "  Autopilot does", "  Verbs: "]),
         (["3", "--fast"], 2, ["autopilot: Unknown option '--fast' after 'run'.", "  It is not", "  Options of"]),
         (["rebuild"], 2, ["autopilot: ", "  ", "  "]),

@@ -9,8 +9,10 @@ from autopilot.cli import (
     mode_options,
     phase_options,
     receipt_options,
+    report,
     serve_options,
     verdict_options,
+    view_options,
 )
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
@@ -66,8 +68,8 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--dry-run", action="store_true")
     if verb in {"run", "resume", *ASKING}:
         _describe_caps(parser)
-        parser.add_argument("--plain", action="store_true")
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
+    view_options.describe(parser, verb)
     if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:
@@ -78,6 +80,7 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)
     serve_options.describe(parser, verb)

@@ -1,18 +1,18 @@
-"""The verbs that look and tell, and start nothing: doctor, progress, trends and a dry run."""
+"""The verbs that look and tell, and start nothing: doctor, progress, report, trends and a dry run."""
 
 import argparse
 from typing import Protocol
 
-from autopilot.cli import doctor, dry_run, progress, trends
+from autopilot.cli import doctor, dry_run, progress, report, trends
 from autopilot.cli.verbs import here, request_of
 
 
-class Looker(doctor.Examiner, dry_run.Seer, progress.Surveyor, trends.Counter, Protocol):
+class Looker(doctor.Examiner, dry_run.Seer, progress.Surveyor, report.Teller, trends.Counter, Protocol):
     """What these verbs need of the program; `autopilot.app` is one."""
 
 
 def only_looks(options: argparse.Namespace) -> bool:
-    return options.verb in {"doctor", "progress", "trends"} or (options.verb == "run" and options.dry_run)
+    return options.verb in {"doctor", "progress", "report", "trends"} or (options.verb == "run" and options.dry_run)
 
 
 def perform(options: argparse.Namespace, app: Looker) -> int:
@@ -23,6 +23,8 @@ def perform(options: argparse.Namespace, app: Looker) -> int:
         return doctor.show(folder, app, as_json=options.json, **wanted)
     if options.verb == "progress":
         return progress.show(folder, app, as_json=options.json)
+    if options.verb == "report":
+        return report.perform(options, folder, app)
     if options.verb == "trends":
         return trends.show(folder, app, as_json=options.json)
     return dry_run.show(request_of(options, folder=folder), app, as_json=options.json)

@@ -51,6 +51,10 @@ def _perform(verb: str, words: list[str]) -> int:
 
         console.say(explain.explain(tables.stages(), as_json=options.json))
         return 0
+    if verb in {"status", "replay"}:
+        from autopilot.cli import watch
+
+        return watch.perform(options)
     from autopilot.cli import dispatch
 
     return dispatch.perform(verb, options)

@@ -10,7 +10,7 @@ def perform(options: argparse.Namespace) -> int:
     if options.verb == "demo":
         from autopilot.cli.demo import show
 
-        return verbs.demonstrate(options.keep, show.run)
+        return verbs.demonstrate(options.keep, show.run, plain=options.plain)
     if options.verb == "export":
         from autopilot import tracing
         from autopilot.cli import export

@@ -14,7 +14,7 @@ _OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_ver
 
 def show(*, as_json: bool, folder: str = ".") -> str:
     """The screen, or with `as_json` the state.json object as it lies on the disk."""
-    home = _home(os.path.abspath(folder))
+    home = home_of(os.path.abspath(folder))
     text, state = _load(home)
     if as_json:
         return text.rstrip("\n")
@@ -121,7 +121,7 @@ def _table(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _home(folder: str) -> str:
+def home_of(folder: str) -> str:
     """The nearest `.autopilot` from here upwards, but not beyond the repository."""
     while True:
         home = f"{folder.rstrip('/')}/.autopilot"

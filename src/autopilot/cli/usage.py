@@ -5,6 +5,7 @@ VERBS = (
     "resume",
     "stop",
     "status",
+    "replay",
     "rebuild",
     "demo",
     "explain",
@@ -13,6 +14,7 @@ VERBS = (
     "phases",
     "init",
     "receipt",
+    "report",
     "verdict",
     "trends",
     "map",
@@ -39,6 +41,7 @@ verbs:
   stop                  stop the run; `resume` goes on with it
   status                show how the run stands
   verdict               N pass, fail or issues: decide on a phase that waits
+  replay                play a run once more, as fast as you like
   rebuild               write .autopilot/state.json anew from the journal
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
@@ -48,6 +51,7 @@ verbs:
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
   receipt               show [N] what decided phases; check N does it again
+  report                tell a run at its end; --html as a page to look at
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
   loop                  one session after another, in the mode it is sure of
@@ -85,7 +89,8 @@ options of run:
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
                         line of standard output; also for resume
-  --plain               plain lines of progress; also for resume
+  --plain               plain lines of progress instead of the live view; also
+                        for resume, demo, status --watch and replay
 
 options of other verbs:
   resume --now          do not wait until a circuit breaker has cooled down
@@ -93,6 +98,9 @@ options of other verbs:
   verdict N issues "TEXT"  what is wrong (again for more): the next try mends
                         it; fail takes texts too; --json for programs
   status --json         print .autopilot/state.json itself
+  status --watch        the live view of a run in another terminal; q leaves
+  replay [RUN]          --speed N times as fast as it happened (20); the newest
+                        run if none is named; q leaves
   demo --keep FOLDER    make the sample project there and leave it
   explain --json        the same as JSON; also for doctor, progress, trends
   doctor --write-config write the detected commands to .planning/config.json
@@ -106,6 +114,9 @@ options of other verbs:
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
+  report [RUN]          of the newest run, or of the one whose name begins so
+  report --html [FILE]  as one page, in .autopilot/report.html unless named;
+                        --json for programs
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
   loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,

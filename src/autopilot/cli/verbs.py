@@ -10,13 +10,13 @@ import msgspec
 
 from autopilot.cli import console, mode_options
 from autopilot.cli.person import somebody
+from autopilot.cli.views import View, view_of
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
 from autopilot.domain.run_caps import RunCaps
-from autopilot.views.plain import PlainView
 from autopilot.views.text import clean
 
 Warn = Callable[[str], None]
@@ -49,16 +49,14 @@ def perform(options: argparse.Namespace, app: App) -> int:
     match options.verb:
         case "run":
             request = request_of(options, folder=here())
-            return _drive(lambda view: app.start(request, view, warn, somebody(view.say)), as_json=options.json)
+            return _drive(lambda view: app.start(request, view, warn, somebody(view.say)), options)
         case "map" | "discuss":
             request = asking_request(options, folder=here())
-            return _drive(lambda view: app.consult(request, warn, somebody(view.say)), as_json=options.json)
+            return _drive(lambda view: app.consult(request, warn, somebody(view.say)), options)
         case "resume":
             folder = here()
             changes = Resumption(caps=caps_of(options), now=options.now, keep_awake=options.keep_awake)
-            return _drive(
-                lambda view: app.resume(folder, view, warn, changes, somebody(view.say)), as_json=options.json
-            )
+            return _drive(lambda view: app.resume(folder, view, warn, changes, somebody(view.say)), options)
         case "stop":
             console.say(app.stop(here(), now=options.now))
         case "rebuild":
@@ -111,20 +109,23 @@ def warn(text: str) -> None:
     console.warn(f"autopilot: warning: {clean(text, 400)}")
 
 
-def _drive(work: Callable[[PlainView], RunEnd], *, as_json: bool) -> int:
-    out = sys.stderr if as_json else sys.stdout
-    view = PlainView(out)
+def _drive(work: Callable[[View], RunEnd], options: argparse.Namespace) -> int:
+    """With --json, standard output is for the result, so progress is plain lines on standard error."""
+    out = sys.stderr if options.json else sys.stdout
+    view = view_of(out, here(), plain=options.plain or options.json)
     try:
         end = work(view)
     except (AutopilotError, Interrupted) as error:
-        if as_json:
+        if options.json:
             reason = error.what if isinstance(error, AutopilotError) else "interrupted"
             _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason))
         raise
+    finally:
+        view.close()
     view.announce(end)
     if view.broken:
         console.silence(out.fileno())
-    if as_json:
+    if options.json:
         _print_end(end)
     return end.exit
 
@@ -136,10 +137,13 @@ def _print_end(end: RunEnd) -> None:
     console.say(msgspec.json.encode(line).decode())
 
 
-def demonstrate(keep: str | None, demo: Demo) -> int:
+def demonstrate(keep: str | None, demo: Demo, *, plain: bool = False) -> int:
     """Run the demo and print what it has to tell at its end."""
-    view = PlainView(sys.stdout)
-    end, account = demo(str(Path(keep).absolute()) if keep else None, view, warn)
+    view = view_of(sys.stdout, here(), plain=plain)
+    try:
+        end, account = demo(str(Path(keep).absolute()) if keep else None, view, warn)
+    finally:
+        view.close()
     if view.broken:
         console.silence(sys.stdout.fileno())
     console.say(f"\n{account.rstrip()}")

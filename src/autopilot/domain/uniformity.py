@@ -64,13 +64,14 @@ def completed(events: Iterable[Event]) -> tuple[Completion, ...]:
 
 def uniform(done: Sequence[Completion]) -> tuple[Completion, ...]:
     """The longest row at the end whose scores are all within 0.2 of each other."""
-    row = list[Completion]()
+    low, high, length = 100, 0, 0
     for one in reversed(done):
-        tenths = [round(c.score * 10) for c in (*row, one)]
-        if max(tenths) - min(tenths) > TENTHS_APART:
+        tenths = round(one.score * 10)
+        low, high = min(low, tenths), max(high, tenths)
+        if high - low > TENTHS_APART:
             break
-        row.append(one)
-    return tuple(reversed(row))
+        length += 1
+    return tuple(done[len(done) - length :])
 
 
 def alert(done: Sequence[Completion]) -> Alert | None:

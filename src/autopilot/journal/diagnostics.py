@@ -36,9 +36,16 @@ class FileDiagnostics:
         except StorageFailed:
             return ""
 
+    def learnings_of(self, run: str) -> str:
+        """Those of an earlier run, as they were kept."""
+        try:
+            return _text(self._kept(run))
+        except StorageFailed:
+            return ""
+
     def reset(self, run: str) -> bool:
         """LRNG-03, AMB-04: a new run starts without them; those of `run` are kept, behind others of it if need be."""
-        known, kept = _text(self._learnings), self._home / "archive" / f"learnings-{run}.md"
+        known, kept = _text(self._learnings), self._kept(run)
         if not known:
             return False
         make_folder(kept.parent)
@@ -49,6 +56,9 @@ class FileDiagnostics:
             self._learnings.unlink()
             flush_folder(self._home)
         return True
+
+    def _kept(self, run: str) -> Path:
+        return self._home / "archive" / f"learnings-{run}.md"
 
     @property
     def _learnings(self) -> Path:

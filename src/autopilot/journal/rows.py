@@ -1,7 +1,9 @@
 """The journal's table: its migrations, and reading from it with every row checked against the chain."""
 
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry
@@ -31,8 +33,17 @@ _STREAM = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
     from entries e where stream = ? order by number
 """
-_SINCE = """
+_BEHIND = """
     select seq, stream, number, at, version, body, hash from entries where seq > ? order by seq limit ?
+"""
+# A run's own stream and those of its phases: "/" is the letter before "0".
+_SINCE = """
+    select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
+    from entries e where seq > ? and (stream = ? or (stream >= ? || '/' and stream < ? || '0')) order by seq
+"""
+_RUN = """
+    select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
+    from entries e not indexed where stream = ?1 or (stream > ?1 || '/' and stream < ?1 || '0') order by seq
 """
 _TIP = "select seq, hash from entries order by seq desc limit 1"
 _STREAMS = "select stream from entries where number = 0 order by seq"
@@ -100,25 +111,49 @@ def check_head(db: sqlite3.Connection, path: Path, head: Tip | None) -> None:
 
 def read_stream(db: sqlite3.Connection, path: Path, stream: str) -> tuple[Entry, ...]:
     """The stream's entries, each checked against the one before it in the chain and numbered without a gap."""
-    entries = list[Entry]()
-    for *fields, digest, previous in db.execute(_STREAM, (stream,)):
-        seq, _, number, at, version, body = fields
-        where = f"entry {number} of {stream!r}"
+    return tuple(_checked(db.execute(_STREAM, (stream,)), path).get(stream, ()))
+
+
+def read_run(db: sqlite3.Connection, path: Path, run: str) -> dict[str, tuple[Entry, ...]]:
+    """Every stream of the run at once, checked in the same way: far quicker than one by one."""
+    # A stream of the run begins with its name and a slash, and 0 is the letter behind the slash. Without the index
+    # the rows come in the order in which they lie in the file, and nothing has to be sorted.
+    return {stream: tuple(entries) for stream, entries in _checked(db.execute(_RUN, (run,)), path).items()}
+
+
+def _checked(found: Iterable[tuple[Any, ...]], path: Path) -> dict[str, list[Entry]]:
+    streams: dict[str, list[Entry]] = {}
+    for *fields, digest, previous in found:
+        seq, stream, number, at, version, body = fields
+        entries, where = streams.setdefault(stream, []), f"entry {number} of {stream!r}"
         if number != len(entries) or (previous is None and seq != 1):
             raise failures.damaged(path, f"entries lost (before {where})")
         if digest != link(previous or GENESIS, fields):
             raise failures.damaged(path, f"journal was changed ({where})")
         entries.append(Entry(number=number, at=at, event=decode(body, version, where), hash=digest))
-    return tuple(entries)
+    return streams
 
 
-def read_since(db: sqlite3.Connection, path: Path, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+def read_since(db: sqlite3.Connection, path: Path, run: str, seq: int) -> tuple[tuple[int, str, Entry], ...]:
+    """The run's entries behind that number of the chain, as they were written: number, stream and entry of each."""
+    found = list[tuple[int, str, Entry]]()
+    for *fields, digest, previous in db.execute(_SINCE, (seq, run, run, run)):
+        at_seq, stream, number, at, version, body = fields
+        where = f"entry {number} of {stream!r}"
+        if digest != link(previous or GENESIS, fields):
+            raise failures.damaged(path, f"journal was changed ({where})")
+        entry = Entry(number=number, at=at, event=decode(body, version, where), hash=digest)
+        found.append((at_seq, stream, entry))
+    return tuple(found)
+
+
+def read_behind(db: sqlite3.Connection, path: Path, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
     """Up to `most` entries behind the tip with their streams, checked against the chain, and the tip after them."""
     held = db.execute("select hash from entries where seq = ?", (tip.seq,)).fetchone()
     if tip.seq and (held is None or held[0] != tip.hash):
         raise failures.damaged(path, f"journal was changed (entry {tip.seq} is not what it was)")
     found = list[tuple[str, Entry]]()
-    for *fields, digest in db.execute(_SINCE, (tip.seq, most)):
+    for *fields, digest in db.execute(_BEHIND, (tip.seq, most)):
         seq, stream, number, at, version, body = fields
         if seq != tip.seq + 1:
             raise failures.damaged(path, f"entries lost (before entry {seq})")

@@ -109,6 +109,11 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_stream(db, self._path, stream)
 
+    def load_run(self, run: str) -> dict[str, tuple[Entry, ...]]:
+        """Every stream of the run by its name, as they were at one moment."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_run(db, self._path, run)
+
     def append(self, stream: str, number: int, event: Event) -> Entry:
         raise StorageFailed(
             f"Entry {number} of {stream!r} ({type(event).__name__}) was refused: the journal is open for reading only.",
@@ -120,10 +125,15 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_streams(db)
 
-    def since(self, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+    def behind(self, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
         """Up to `most` entries of all streams behind the tip, in the order of the journal, and the tip after them."""
         with translated(self._path), closing(self._opened()) as db:
-            return rows.read_since(db, self._path, tip, most)
+            return rows.read_behind(db, self._path, tip, most)
+
+    def since(self, run: str, seq: int) -> tuple[tuple[int, str, Entry], ...]:
+        """What was written of the run behind that number of the chain: number, stream and entry of each, in order."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_since(db, self._path, run, seq)
 
     def verify(self) -> int:
         """Check every entry from the first against the chain and HEAD; how many there are."""

@@ -25,5 +25,5 @@ class Tail:
         """What came since the last call, up to `most`. Raises `StorageFailed` for a journal that is not the same."""
         if self._tip == Tip() and not self._path.exists():
             return []
-        found, self._tip = SqliteJournal.read_only(self._path).since(self._tip, most)
+        found, self._tip = SqliteJournal.read_only(self._path).behind(self._tip, most)
         return found

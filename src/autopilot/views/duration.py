@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-_MINUTE = 60
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def seconds_between(first: str, last: str) -> float:
@@ -15,3 +15,15 @@ def seconds_between(first: str, last: str) -> float:
 
 def in_words(seconds: float) -> str:
     return f"{seconds / _MINUTE:.0f}m" if seconds >= _MINUTE else f"{seconds:.0f}s"
+
+
+def short(seconds: float) -> str:
+    """To the second below an hour, to the minute above: `7s`, `3m 07s`, `2h 05m`, `1d 03h`."""
+    whole = int(seconds)
+    if whole < _MINUTE:
+        return f"{whole}s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE}m {whole % _MINUTE:02}s"
+    if whole < _DAY:
+        return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE:02}m"
+    return f"{whole // _DAY}d {whole % _DAY // _HOUR:02}h"

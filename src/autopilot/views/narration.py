@@ -83,7 +83,7 @@ class Narrator:
             case RunFinished() if self.failed and (self.blocked or self._completes):
                 yield "No executable independent phases remain. Halting."
             case Noted() as event:
-                yield _note(event)
+                yield note_line(event)
             case CompletionFinished() as event:
                 yield from finished_lines(event)
             case _:
@@ -323,7 +323,7 @@ def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
     return clean(step.status, 40)
 
 
-def _note(event: Noted) -> str:
+def note_line(event: Noted) -> str:
     if event.event == "cross_contamination_warning":
         file, pattern = (clean(str(event.details.get(key, "?")), 80) for key in ("file", "pattern"))
         return (

@@ -27,6 +27,9 @@ class PlainView:
         """How the run ended. Called once, with what the program handed back."""
         self._write(announcement(end, self.narrator))
 
+    def close(self) -> None:
+        """Every line is out already."""
+
     def _write(self, lines: Iterable[str]) -> None:
         text = harmless("".join(f"{line}\n" for line in lines))
         if self.broken or not text:

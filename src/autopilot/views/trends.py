@@ -8,7 +8,8 @@ from autopilot.views.text import clean
 FIRST = "First run recorded. Trend analysis available after 2+ runs."
 MOST_BARS = 20
 
-Runs = Sequence[Mapping[str, Any]]
+Run = Mapping[str, Any]
+Runs = Sequence[Run]
 
 
 def trend(runs: Runs) -> dict[str, Any] | None:

@@ -58,7 +58,11 @@ def test_a_verb_takes_what_follows_it(verb: str) -> None:
         (["rebuild", "--json"], "Unknown option '--json' after 'rebuild'.", "Options of rebuild: none."),
         (["3", "--sandbox", "docker"], "Argument --sandbox: invalid choice: 'docker'", "--sandbox"),
         (["3", "--agent"], "Argument --agent: expected one argument.", "--agent"),
-        (["frobnicate"], "Unknown verb 'frobnicate'.", "Verbs: run, resume, stop, status, rebuild, demo, explain"),
+        (
+            ["frobnicate"],
+            "Unknown verb 'frobnicate'.",
+            "Verbs: run, resume, stop, status, replay, rebuild, demo, explain",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

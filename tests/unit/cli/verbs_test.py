@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.cli.arguments import parse
+from autopilot.cli.main import main
 from autopilot.cli.verbs import Warn, demonstrate, perform
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
@@ -14,6 +15,9 @@ from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
+from autopilot.journal.clock import TickingClock
+from autopilot.journal.sqlite import SqliteJournal
+from support.recordings import feast
 
 END = RunEnd(
     run="run-1", exit=10, reason="failed: 2", usd=0.5, phases={"2": PhaseEnd(status="failed", score=6.5, reason="no")}
@@ -144,3 +148,17 @@ def test_a_verb_that_asks_runs_nothing(verb: str, modes: Modes, capfd: pytest.Ca
     assert isinstance(asked, RunRequest)
     assert (code, asked.modes, asked.wish, asked.answers, asked.caps.usd) == (11, modes, "", "said.toml", 2.0)
     assert capfd.readouterr().out == "2 questions wait\n"
+
+
+@pytest.mark.parametrize("words", [["replay"], ["status", "--watch"], ["replay", "2026", "--plain"]], ids=" ".join)
+def test_a_run_that_is_over_is_told_where_there_is_no_terminal(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".autopilot").mkdir()
+    with SqliteJournal(tmp_path / ".autopilot" / "journal.db", TickingClock()) as journal:
+        for stream, entry in feast():
+            journal.append(stream, entry.number, entry.event)
+
+    assert main(words) == 0
+    assert "--- [PHASE 2/4] Complete: 9.4/10 |" in capfd.readouterr().out

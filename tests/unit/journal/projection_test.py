@@ -482,3 +482,18 @@ def test_the_state_is_text_that_reads_back_equal() -> None:
 
     assert msgspec.json.decode(state_text(state)) == state
     assert state_text(state).endswith(b"\n}\n")
+
+
+def test_a_rollback_is_told_when_it_begins_and_when_it_is_done() -> None:
+    """EVT-01: from where to where, and where the work is kept."""
+    tape = Tape()
+    tape.begin("1")
+    undone = msgspec.structs.replace(
+        outcome("1"), status="failed", rollback=True, rollback_from="c1", rollback_to=BASE, diagnostic_branch="kept"
+    )
+    tape.end(undone, Stop(because="harm"))
+
+    assert events(tape)[-3:] == ["rollback_initiated", "rollback_completed", "phase_failed"]
+    assert details(tape, "rollback_completed") == [
+        {"phase_id": "1", "from": "c1", "to": BASE, "diagnostic_branch": "kept"}
+    ]

@@ -52,6 +52,28 @@ def test_a_reopened_journal_holds_what_was_appended(tmp_path: Path) -> None:
         assert len(journal.load(RUN)) == 6
 
 
+def test_all_streams_of_a_run_are_read_at_once_and_no_other_run_s(tmp_path: Path) -> None:
+    held = filled(tmp_path)
+    with opened(tmp_path) as journal:
+        journal.append(f"{RUN}-2", 0, samples()[0])
+        journal.append(f"{RUN}-2/1", 0, samples()[0])
+
+    assert SqliteJournal.read_only(tmp_path / "journal.db").load_run(RUN) == held
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [("update entries set body = replace(body, 'a', 'b') where seq = 4", "was changed"), ("delete from entries where seq = 4", "entries lost")],
+    ids=["changed", "lost"],
+)  # fmt: skip
+def test_a_run_read_at_once_is_checked_like_any_other(tmp_path: Path, statement: str, told: str) -> None:
+    filled(tmp_path)
+    change(tmp_path, statement)
+
+    with pytest.raises(StorageFailed, match=told):
+        SqliteJournal.read_only(tmp_path / "journal.db").load_run(RUN)
+
+
 def test_a_closed_journal_is_a_mistake_and_no_damage(tmp_path: Path) -> None:
     with opened(tmp_path) as journal:
         pass

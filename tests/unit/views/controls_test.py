@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from autopilot.cli import console
 from autopilot.domain.answers import VerifyOpinion
@@ -29,8 +30,13 @@ from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
 from autopilot.views import overview
+from autopilot.views.drawing import picture_of
+from autopilot.views.frame import frame
+from autopilot.views.glance import Glance
 from autopilot.views.handover import handover
+from autopilot.views.painter import Drawn
 from autopilot.views.plain import PlainView
+from autopilot.views.screen import Screen
 from autopilot.views.summary import account
 from support.records import criterion, whole
 from support.workspaces import ENV, make_bench
@@ -119,6 +125,20 @@ def test_the_terminal_gets_no_control_codes_from_any_event(text: str) -> None:
 
     assert out.getvalue().count("\n") > 10
     assert leaks(out.getvalue()) == set()
+
+
+@given(nasty, st.sampled_from([(80, 24), (200, 60)]))
+def test_the_live_view_draws_none(text: str, size: tuple[int, int]) -> None:
+    tape = told(text)
+    entries = [(stream, entry) for stream in tape.journal.streams() for entry in tape.journal.load(stream)]
+    last = (PhaseLanded(phase="1", commit="c", landed=False, note=text), RunStopped(exit_code=1, reason=text))
+    more = [(RUN, Entry(number=90, at="2026-01-01T12:00:00.000Z", event=event)) for event in last]
+    for picture in (picture_of(entries[:-3]), picture_of([*entries, *more])):
+        glances = {"c": Glance(doing=text, idle=1.0)}
+        lines = frame(picture, Screen(width=size[0], height=size[1], now=picture.last, glances=glances))
+        shown = list(Console(file=io.StringIO(), color_system=None).render(Drawn(lines)))
+
+        assert leaks("".join(segment.text for segment in shown)) == set()
 
 
 @given(nasty)

@@ -1,0 +1,266 @@
+"""How each entry of the journal changes the picture of its run. Pure; a picture may be begun in the middle of a run."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from autopilot.domain.completion import COMPLETION
+from autopilot.domain.events import (
+    CompletionFinished,
+    CompletionStarted,
+    Entry,
+    MergeRefused,
+    Noted,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseSkipped,
+    PhaseStarted,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    VerdictGiven,
+    stream_of,
+)
+from autopilot.domain.headings import heading_of
+from autopilot.domain.moments import elapsed
+from autopilot.domain.run_caps import capped
+from autopilot.domain.verdict import AskHuman, Stop
+from autopilot.journal.timeline import settled
+from autopilot.views.estimate import EXECUTE
+from autopilot.views.narration import note_line
+from autopilot.views.pass_drawing import after_step, happened, opened
+from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
+from autopilot.views.text import clean
+
+MOST_CAUTIONS = 40
+# What people were asked before a run has streams of its own, which are no runs.
+ASKING = "asking/"
+
+
+def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:
+    picture = Picture()
+    for stream, entry in entries:
+        picture = after(picture, stream, entry)
+    return picture
+
+
+def after(picture: Picture, stream: str, entry: Entry) -> Picture:
+    """The picture with the entry in it. Entries of a run come in the order in which they were written."""
+    if stream.startswith(ASKING):
+        return picture
+    picture = _timed(picture, stream, entry)
+    if "/" in stream:
+        return cautioned(*after_step(picture, stream, entry))
+    for part in (_of_run, _of_phase, _of_line, _of_end):
+        picture = part(picture, entry)
+    return cautioned(picture, _cautions(entry))
+
+
+def cautioned(picture: Picture, more: tuple[Caution, ...]) -> Picture:
+    return changed(picture, cautions=(*picture.cautions, *more)[-MOST_CAUTIONS:]) if more else picture
+
+
+def changed(picture: Picture, **fields: object) -> Picture:
+    return msgspec.structs.replace(picture, **fields)
+
+
+def _timed(picture: Picture, stream: str, entry: Entry) -> Picture:
+    """While nobody worked, no time passed for the run, and its open passes were paused."""
+    pause = elapsed(picture.last, entry.at) if picture.last else 0.0
+    timed = changed(picture, run=stream.partition("/")[0], began=picture.began or entry.at, last=entry.at)
+    if not isinstance(entry.event, RunResumed):
+        return changed(timed, worked=picture.worked + pause)
+    paused = {key: msgspec.structs.replace(p, paused=p.paused + pause) for key, p in picture.passes.items()}
+    return changed(timed, passes=paused, resumed=entry.at)
+
+
+def _of_run(picture: Picture, entry: Entry) -> Picture:
+    match entry.event:
+        case RunStarted() as event:
+            return _begun(event, entry.at)
+        case RunResumed() as event:
+            rows = {n: _again(r) if n in event.retry else r for n, r in picture.phases.items()}
+            limits = capped(picture.limits, event.caps)
+            return changed(picture, state="running", reason="", do="", phases=rows, limits=limits, waits=())
+        case RunStopped(reason=reason, do=do):
+            return changed(picture, state="stopped", reason=reason, do=do or "autopilot resume", calls={})
+        case RunFinished(status=status, reason=reason, do=do):
+            ended = "completed" if status == "completed" else "failed"
+            return changed(picture, state=ended, reason=reason, do=do, calls={}, passes={})
+    return picture
+
+
+def _of_end(picture: Picture, entry: Entry) -> Picture:
+    match entry.event:
+        case CompletionStarted(brief=brief):
+            began = OpenPass(phase=COMPLETION, name="the run's end", began=entry.at)
+            return changed(picture, passes={**picture.passes, stream_of(picture.run, COMPLETION, brief.number): began})
+        case CompletionFinished():
+            return changed(picture, passes={k: p for k, p in picture.passes.items() if p.phase != COMPLETION})
+    return picture
+
+
+def _begun(event: RunStarted, at: str) -> Picture:
+    done, settings = set(event.completed) - set(event.targets), event.settings
+    rows = {
+        phase.id: PhaseRow(
+            id=phase.id,
+            name=clean(phase.name, 80),
+            state="completed" if phase.id in done else _stood(event, phase.id, phase.status),
+            target=phase.id in event.targets,
+            score=event.before[phase.id].score if phase.id in event.before else None,
+        )
+        for phase in event.phases
+    }
+    return Picture(
+        run=event.run,
+        agent=agent_name(settings.agent),
+        model=clean(settings.model or "", 60),
+        branch=clean(event.branch or "", 60),
+        jobs=1 if settings.modes.sequential else max(1, settings.modes.jobs),
+        began=at,
+        last=at,
+        limits=settings.limits,
+        phases=rows,
+    )
+
+
+def agent_name(told: str) -> str:
+    """Without the folders of the files it names: `exec:python3 agent.py`."""
+    kind, colon, rest = clean(told, 400).partition(":")
+    return clean(f"{kind}{colon}{' '.join(word.rpartition('/')[2] or word for word in rest.split())}", 40)
+
+
+def _stood(event: RunStarted, phase: str, marked: str) -> str:
+    """How a phase stood before the run: a target as earlier runs left it, any other as the roadmap marks it."""
+    if phase in event.before:
+        return event.before[phase].status
+    return "not_started" if phase in event.targets else marked
+
+
+def _again(row: PhaseRow) -> PhaseRow:
+    return msgspec.structs.replace(row, state="not_started", remark="")
+
+
+def _of_phase(picture: Picture, entry: Entry) -> Picture:
+    match entry.event:
+        case PhaseStarted(brief=brief):
+            stream = stream_of(picture.run, brief.phase.id, brief.number)
+            known = _with_part(picture, brief.phase.id, brief.parent)
+            drawn = _row(known, brief.phase.id, state="in_progress", name=clean(brief.phase.name, 80), target=True)
+            return changed(drawn, passes={**drawn.passes, stream: opened(brief, entry.at)})
+        case PhaseFinished() as event:
+            return _finished(picture, event, entry.at)
+        case PhaseSkipped(phase=phase, reason=reason, blocking_phase=blocking):
+            behind = blocking or reason.partition("blocked_by_phase_")[2]
+            remark = f"behind phase {clean(behind, 40)}" if behind else clean(reason).replace("_", " ")
+            done = reason == "already_completed"
+            state = "completed" if done else "blocked" if behind else "skipped"
+            return _row(picture, phase, state=state, remark="" if done else remark)
+    return picture
+
+
+def _of_line(picture: Picture, entry: Entry) -> Picture:
+    """What became of a phase behind its last pass."""
+    match entry.event:
+        case PhaseLanded(phase=phase, landed=landed, commit=commit) if phase != COMPLETION:
+            where = f"landed as {commit[:8]}" if landed else "left on its branch"
+            return happened(_row(picture, phase, landed=landed), entry.at, f"Phase {phase}: {where}")
+        case MergeRefused(phase=phase, because=because):
+            return _row(picture, phase, state="not_started", remark=clean(because))
+        case VerdictGiven() as event:
+            return _decided(picture, event, entry.at)
+    return picture
+
+
+def _decided(picture: Picture, event: VerdictGiven, at: str) -> Picture:
+    """What a person said of a phase that waited for them."""
+    state = "completed" if event.verdict == "pass" else "failed"
+    remark = "" if event.verdict == "pass" else clean("; ".join(event.issues) or "a person did not accept it")
+    waits = tuple(wait for wait in picture.waits if wait.stream != stream_of("", event.phase, 0))
+    drawn = changed(_row(picture, event.phase, state=state, remark=remark), waits=waits)
+    return happened(drawn, at, f"Phase {event.phase}: a person said {event.verdict.replace('_', ' ')}")
+
+
+def _with_part(picture: Picture, phase: str, parent: str) -> Picture:
+    """A part of a phase stands behind it and behind the parts before."""
+    if phase in picture.phases or parent not in picture.phases:
+        return picture
+    rows = list(picture.phases.items())
+    behind = max(n for n, (name, _) in enumerate(rows) if name == parent or name.startswith(f"{parent}."))
+    rows.insert(behind + 1, (phase, PhaseRow(id=phase, name="", target=True, parent=parent)))
+    return changed(picture, phases=dict(rows))
+
+
+def _row(picture: Picture, phase: str, **fields: object) -> Picture:
+    """The picture with a phase's row changed; a phase that has none gets one."""
+    row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
+    return changed(picture, phases={**picture.phases, phase: msgspec.structs.replace(row, **fields)})
+
+
+def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
+    outcome, phase = event.outcome, event.outcome.phase
+    mine = {key: p for key, p in picture.passes.items() if p.phase == phase}
+    row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
+    seconds = sum(max(0.0, elapsed(p.began, at) - p.paused) for p in mine.values())
+    score = outcome.alignment_score
+    if score is not None and row.score is not None and (event.cycle or event.turn):
+        score = max(score, row.score)
+    drawn = _row(
+        picture,
+        phase,
+        state=settled(event.verdict),
+        score=score if score is not None else row.score,
+        passes=row.passes + 1,
+        seconds=row.seconds + seconds,
+        remark=clean(_remark(event)),
+    )
+    waits = tuple(wait for wait in drawn.waits if wait.stream not in mine)
+    if isinstance(event.verdict, AskHuman):
+        waits = (*waits, Wait(what=f"phase {phase}: {clean(event.verdict.question)}", stream=stream_of("", phase, 0)))
+    told = f"Phase {phase}: pass over, {outcome.status.replace('_', ' ')}"
+    return changed(
+        happened(drawn, at, told if outcome.alignment_score is None else f"{told} at {outcome.alignment_score:.1f}"),
+        passes={key: p for key, p in drawn.passes.items() if key not in mine},
+        calls={key: call for key, call in drawn.calls.items() if call.stream not in mine},
+        waits=waits,
+        tallies=drawn.tallies | {EXECUTE: _executing(drawn, mine.values())},
+    )
+
+
+def _remark(event: PhaseFinished) -> str:
+    """Why a phase did not simply pass."""
+    match event.verdict:
+        case Stop(because=because):
+            return event.outcome.reason or because
+        case AskHuman(question=question):
+            return question
+        case verdict:
+            return "unanchored" if event.outcome.unanchored and not verdict.because else verdict.because
+
+
+def _executing(picture: Picture, passes: Iterable[OpenPass]) -> Tally:
+    """With what the tasks of these passes took together, so that a phase without a plan can be reckoned."""
+    known = picture.tallies.get(EXECUTE, Tally())
+    spent = [sum(s.seconds or 0.0 for s in p.steps if heading_of(s.step) == EXECUTE) for p in passes]
+    worked = [seconds for seconds in spent if seconds]
+    return Tally(count=known.count + len(worked), seconds=known.seconds + sum(worked))
+
+
+def _cautions(entry: Entry) -> tuple[Caution, ...]:
+    told: tuple[str, str] | None = None
+    match entry.event:
+        case Noted() as event:
+            told = event.phase or "", note_line(event)
+        case MergeRefused(phase=phase, because=because):
+            told = phase, f"Phase {phase} is run again: {clean(because)}"
+        case PhaseLanded(phase=phase, landed=False, note=note):
+            told = phase, f"Phase {phase} is not on your branch: {clean(note)}"
+        case PhaseFinished(outcome=outcome, verdict=Stop()):
+            told = outcome.phase, f"Phase {outcome.phase} failed: {clean(outcome.reason)}"
+        case PhaseFinished(outcome=outcome) if outcome.unanchored:
+            told = outcome.phase, f"Phase {outcome.phase} is unanchored: no command of the roadmap shows it is done"
+        case RunStarted(remarks=remarks):
+            return tuple(Caution(at=entry.at, text=clean(remark)) for remark in remarks)
+    return (Caution(at=entry.at, phase=told[0], text=told[1]),) if told else ()

@@ -1,0 +1,169 @@
+"""The run as one frozen picture, worked out from the journal's entries as they come. Pure: it has no clock."""
+
+from typing import Literal
+
+from autopilot.domain.settings import Limits
+from autopilot.domain.value import Value
+
+StepEnd = Literal["", "done", "back", "stopped", "person"]
+TaskState = Literal["waiting", "working", "reviewing", "fixing", "verified", "failed"]
+RunState = Literal["running", "stopped", "completed", "failed", "interrupted"]
+OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
+
+
+class PhaseRow(Value, frozen=True, kw_only=True):
+    """
+    A phase of the roadmap. `state` is the word of state.json.
+
+    `seconds` is the time of its finished passes, `remark` why it did not simply pass; `landed` None: not tried.
+    `parent` is the phase it is a part of; a part is shown and not counted.
+    """
+
+    id: str
+    name: str
+    state: str = "not_started"
+    target: bool = False
+    score: float | None = None
+    passes: int = 0
+    seconds: float = 0.0
+    remark: str = ""
+    landed: bool | None = None
+    parent: str = ""
+
+
+class StepRow(Value, frozen=True, kw_only=True):
+    """`seconds` None: under way since `began`."""
+
+    step: str
+    began: str
+    task: str = ""
+    seconds: float | None = None
+    ended: StepEnd = ""
+
+
+class TaskRow(Value, frozen=True, kw_only=True):
+    id: str
+    title: str
+    state: TaskState = "waiting"
+
+
+class OpenPass(Value, frozen=True, kw_only=True):
+    """A pass that is being worked on. `paused` is for how long of it the run lay still."""
+
+    phase: str
+    name: str
+    began: str
+    cycle: int = 0
+    steps: tuple[StepRow, ...] = ()
+    tasks: tuple[TaskRow, ...] = ()
+    paused: float = 0.0
+
+    @property
+    def step(self) -> StepRow | None:
+        """The step under way, or the newest."""
+        return self.steps[-1] if self.steps else None
+
+
+class AgentCall(Value, frozen=True, kw_only=True):
+    """A call that has not been answered. `pid` and `birth` tell its process from any other."""
+
+    call: str
+    stream: str
+    role: str
+    phase: str
+    task: str
+    began: str
+    pid: int
+    birth: str
+
+
+class Wait(Value, frozen=True, kw_only=True):
+    """What is waited for, and until when if that is known. `stream` is whose wait it is."""
+
+    what: str
+    stream: str
+    until: str = ""
+
+
+class Caution(Value, frozen=True, kw_only=True):
+    """Something a person may want to look at."""
+
+    at: str
+    text: str
+    phase: str = ""
+
+
+class Happened(Value, frozen=True, kw_only=True):
+    """One thing that was brought to its end."""
+
+    at: str
+    text: str
+
+
+class Scorecard(Value, frozen=True, kw_only=True):
+    """The newest rating."""
+
+    phase: str
+    score: float
+    rows: tuple[tuple[str, float], ...] = ()
+
+
+class Used(Value, frozen=True, kw_only=True):
+    """What agents said their calls cost; None: nobody said. `untold` counts the calls without a price."""
+
+    calls: int = 0
+    tokens: int | None = None
+    usd: float | None = None
+    untold: int = 0
+
+
+class Tally(Value, frozen=True, kw_only=True):
+    """How long something took, all times together."""
+
+    count: int = 0
+    seconds: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / self.count if self.count else 0.0
+
+
+class Picture(Value, frozen=True, kw_only=True):
+    """
+    All that is shown of a run.
+
+    `passes` are the open ones by stream, `calls` the unanswered ones by id, `tallies` how long finished steps took by
+    name, `recent` what came to its end last. `worked` counts the seconds up to `last`, the time of the newest entry,
+    without those in which the run lay still; `resumed` is when it was taken up again.
+    """
+
+    run: str = ""
+    state: RunState = "running"
+    reason: str = ""
+    do: str = ""
+    agent: str = ""
+    model: str = ""
+    branch: str = ""
+    jobs: int = 1
+    began: str = ""
+    last: str = ""
+    resumed: str = ""
+    worked: float = 0.0
+    limits: Limits = Limits()
+    phases: dict[str, PhaseRow] = {}
+    passes: dict[str, OpenPass] = {}
+    calls: dict[str, AgentCall] = {}
+    waits: tuple[Wait, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+    recent: tuple[Happened, ...] = ()
+    scorecard: Scorecard | None = None
+    used: Used = Used()
+    tallies: dict[str, Tally] = {}
+
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
+
+    @property
+    def targets(self) -> tuple[PhaseRow, ...]:
+        return tuple(row for row in self.phases.values() if row.target and not row.parent)

@@ -1,0 +1,79 @@
+"""What agents' calls cost, by phase, by role and by model. What nobody told is unknown and never nothing."""
+
+from collections.abc import Mapping, Sequence
+
+from autopilot.domain.agent import REVIEWERS
+from autopilot.domain.digest import CallDigest
+from autopilot.domain.events import AgentAnswered
+from autopilot.domain.spending import Spent, spent
+from autopilot.domain.value import Value
+from autopilot.views.report.phases import of_run
+from autopilot.views.report.told import Told
+
+UNKNOWN = "unknown"
+_Groups = dict[str, list[AgentAnswered]]
+
+
+class Share(Value, frozen=True, kw_only=True):
+    """What fell to one phase, role or model. `seconds` is how long its calls took."""
+
+    name: str
+    spent: Spent
+    seconds: float
+
+
+class Spending(Value, frozen=True, kw_only=True):
+    whole: Share
+    phases: tuple[Share, ...]
+    roles: tuple[Share, ...]
+    models: tuple[Share, ...]
+
+
+def spending_of(told: Told) -> Spending:
+    phases, roles, models = _Groups(), _Groups(), _Groups()
+    settings = told.run.start.settings
+    names = {True: settings.reviewer or settings.agent, False: settings.agent}
+    agents = {reviews: f"{agent_name(name)}, model {settings.model or UNKNOWN}" for reviews, name in names.items()}
+    for record in told.records:
+        made = [entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered)]
+        if made:
+            phases.setdefault(of_run(record.phase.id), []).extend(made)
+        for answer in made:
+            roles.setdefault(answer.role, []).append(answer)
+            models.setdefault(agents[answer.role in REVIEWERS], []).append(answer)
+    return Spending(
+        whole=_share("whole run", [answer for made in phases.values() for answer in made]),
+        phases=_shares(phases),
+        roles=_shares(roles),
+        models=_shares(models),
+    )
+
+
+def agent_name(agent: str) -> str:
+    """The program without its folder and arguments, which may be long and are nobody's model."""
+    kind, _, rest = agent.partition(":")
+    return f"{kind}:{(rest.split() or [''])[0].rpartition('/')[2]}" if rest else kind
+
+
+def _shares(groups: Mapping[str, Sequence[AgentAnswered]]) -> tuple[Share, ...]:
+    """In the order of the first call of each."""
+    return tuple(_share(name, group) for name, group in groups.items())
+
+
+def _share(name: str, made: Sequence[AgentAnswered]) -> Share:
+    calls = [CallDigest(role=answer.role, usage=answer.usage) for answer in made]
+    return Share(name=name, spent=spent(calls), seconds=sum(answer.seconds for answer in made))
+
+
+def tokens_told(share: Spent) -> str:
+    return _told(None if share.tokens is None else f"{share.tokens:,}", share.untold_tokens)
+
+
+def dollars_told(share: Spent) -> str:
+    return _told(None if share.usd is None else f"${share.usd:,.2f}", share.untold_usd)
+
+
+def _told(known: str | None, untold: int) -> str:
+    if known is None:
+        return UNKNOWN
+    return f"{known}, and {untold} calls {UNKNOWN}" if untold else known
