@@ -19,6 +19,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
+import itertools
+
 from autopilot.domain.events import Entry, PhaseFinished  # noqa: E402 - as above
 from support.project import ACTION, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
 from support.runs import Drive, driven  # noqa: E402 - as above
@@ -77,7 +79,7 @@ def main() -> None:
         drive.entries = _Forgetful()
         end = drive.run()
     assert end.exit in {0, 12}, end
-    costs = [after[0] - before[0] for before, after in zip(ends, ends[1:], strict=False)]
+    costs = [after[0] - before[0] for before, after in itertools.pairwise(ends)]
     then, now = statistics.median(costs[early - WINDOW : early]), statistics.median(costs[-WINDOW:])
     memory_then, memory_now = ends[early - 1][2], ends[-1][2]
     print(f"phase {early:>4}   {then:6.2f} s CPU   {memory_then:7.1f} MB")
