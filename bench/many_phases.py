@@ -6,6 +6,7 @@ ten phases are compared. Beside it: what writing state.json costs after 300 even
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -18,8 +19,6 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
-
-import itertools
 
 from autopilot.domain.events import Entry, PhaseFinished  # noqa: E402 - as above
 from support.project import ACTION, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
