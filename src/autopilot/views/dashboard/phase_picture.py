@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from autopilot.domain.digest import tokens_of
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -21,7 +22,6 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import ruled
 from autopilot.domain.redo import Before
-from autopilot.domain.spending import tokens_of
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import AskHuman, Verdict
 from autopilot.journal.timeline import History, Turn
