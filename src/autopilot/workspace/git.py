@@ -66,10 +66,6 @@ class Git:
         """The same git with more in its environment, such as GIT_INDEX_FILE."""
         return replace(self, env={**self.env, **{name: str(value) for name, value in env.items()}})
 
-    def also(self, *flags: str) -> "Git":
-        """The same git with more of its configuration set."""
-        return replace(self, flags=(*self.flags, *flags))
-
     def run(self, *words: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), max_output: int = MAX_OUTPUT) -> Ran:
         """Raises `StorageFailed` when git ends with another exit code than those in `ok`."""
         flags = [word for flag in self.flags for word in ("-c", flag)]

@@ -16,7 +16,6 @@ from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
 
 OURS_ALONE = (".planning", ".autopilot")
-CHECKED_OUT = "/*\n" + "".join(f"!/{name}/\n" for name in OURS_ALONE)
 GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
@@ -85,27 +84,26 @@ class Store:
     def create(self, object_format: str) -> None:
         """Made as a whole or not at all; one that is there is never replaced."""
         if self.folder.exists():
-            self._set_info(self.folder)
+            self._set_attributes(self.folder)
             return
         new = self.folder.with_name(f"{self.folder.name}.new")
         remove(new)
         try:
             git = self.git.at(GIT_DIR=new)
             git.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(new))
-            self._set_info(new)
+            self._set_attributes(new)
             new.rename(self.folder)
             sync_folder(self.folder.parent)
         finally:
             remove(new)
 
-    def _set_info(self, folder: Path) -> None:
-        """Files go into commits and come out of them byte by byte; what is ours alone is not checked out."""
+    def _set_attributes(self, folder: Path) -> None:
+        """Files go into commits and come out of them byte by byte."""
         (folder / "info").mkdir(exist_ok=True)
-        for name, text in (("attributes", ATTRIBUTES), ("sparse-checkout", CHECKED_OUT)):
-            path = folder / "info" / name
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                with opened(path.parent) as info:
-                    write_atomic(info, path.name, text.encode())
+        path = folder / "info" / "attributes"
+        if not path.exists() or path.read_text(encoding="utf-8") != ATTRIBUTES:
+            with opened(path.parent) as info:
+                write_atomic(info, path.name, ATTRIBUTES.encode())
 
     def fetch(self, repository: Path, commit: str, ref: str) -> None:
         self.git.run(
@@ -160,6 +158,22 @@ class Store:
             if os.fsdecode(name) not in OURS_ALONE:
                 body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
         return object_id("tree", body, like=commit)
+
+    def bare(self, commit: str) -> str:
+        """A tree of ours with all of the commit but `.planning` and `.autopilot`; the commit where it has neither."""
+        lines = self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1]
+        kept = [line for line in lines if not _is_ours_alone(line)]
+        if len(kept) == len(lines):
+            return commit
+        return self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in kept))
+
+    def grafted(self, tree: str, base: str) -> str:
+        """The tree with `.planning` and `.autopilot` as they are in `base`."""
+        ours = [line for line in self.git.out("ls-tree", "-z", base).split(b"\0")[:-1] if _is_ours_alone(line)]
+        if not ours:
+            return tree
+        lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not _is_ours_alone(line)]
+        return self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in (*lines, *ours)))
 
     def top(self, commit: str) -> dict[str, str]:
         """What lies right in the commit's root: name to object id."""
@@ -242,7 +256,7 @@ class Store:
         """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
         remove_locks(self.folder)
         if self.folder.exists():
-            self._set_info(self.folder)
+            self._set_attributes(self.folder)
         remove(self.folder.with_name(f"{self.folder.name}.new"))
 
 
@@ -288,3 +302,8 @@ def parse_difference(out: bytes) -> Difference:
             added += int(plus) if plus != b"-" else 0
             removed += int(minus) if minus != b"-" else 0
     return Difference(touched=tuple(touched), added=added, removed=removed)
+
+
+def _is_ours_alone(line: bytes) -> bool:
+    """Of a line of `ls-tree -z`."""
+    return os.fsdecode(line.split(b"\t", 1)[1]) in OURS_ALONE
