@@ -27,7 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
-from autopilot.journal.projection_parts import part_states
+from autopilot.journal.projection_parts import part_states, part_tokens
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order
 
@@ -104,6 +104,8 @@ class Projection:
         more = part_states(run, known)
         for id_ in suspects(run):
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        for id_, tokens in part_tokens(known, source.digests()).items():
+            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens}
         return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
