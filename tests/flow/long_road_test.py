@@ -25,7 +25,9 @@ pytestmark = pytest.mark.slow
 def killed(drive: Drive, behind: str, *words: str) -> None:
     """The command in a process of its own, dead behind that step."""
     asked = [*words, "--agent", f"scripted:{drive.script}", "--sandbox", "none"]
-    run = subprocess.run([sys.executable, str(DYING), str(drive.root), behind, *asked], capture_output=True, check=False)
+    run = subprocess.run(
+        [sys.executable, str(DYING), str(drive.root), behind, *asked], capture_output=True, check=False
+    )
     assert run.returncode == -signal.SIGKILL, run.stderr.decode()
 
 

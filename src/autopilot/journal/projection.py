@@ -104,8 +104,9 @@ class Projection:
         more = part_states(run, known)
         for id_ in suspects(run):
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
-        for id_, tokens in part_tokens(known, source.digests()).items():
-            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens}
+        tokens = part_tokens(known, source.digests())
+        for id_ in tokens.keys() & whole_phases.keys():
+            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens[id_]}
         return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
