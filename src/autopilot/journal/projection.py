@@ -27,7 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
-from autopilot.journal.projection_parts import part_states
+from autopilot.journal.projection_parts import part_states, part_tokens
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order
 
@@ -121,6 +121,9 @@ class Projection:
         more = part_states(run, known)
         for id_ in about.suspects:
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        tokens = part_tokens(known, source.digests())
+        for id_ in tokens.keys() & whole_phases.keys():
+            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens[id_]}
         return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:

@@ -245,6 +245,16 @@ def test_a_remediation_that_failed_leaves_the_result_before_it() -> None:
     ]
 
 
+def test_a_second_chance_adds_to_the_debug_rounds_and_re_plans_of_the_first_try() -> None:
+    tape = Tape()
+    for tries in (2, 1):
+        tape.begin("1")
+        tape.end(outcome(status="failed", debug_attempts=tries, replan_attempts=1), Stop(because="red"))
+    phase = state_of(tape.run, tape.passes)["phases"]["1"]
+
+    assert (phase["debug_attempts"], phase["replan_attempts"]) == (3, 2)
+
+
 def test_every_score_is_in_the_history_and_the_newest_counts() -> None:
     tape = Tape()
     tape.begin("1")
