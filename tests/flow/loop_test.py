@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import looping
+from autopilot import app, looping
 from autopilot.cli import main
 from autopilot.domain.events import Entry as Entry_
 from autopilot.domain.events import PhaseFinished, PhaseStarted, RunStopped, StepFinished
@@ -19,9 +19,11 @@ from autopilot.domain.request import RunRequest
 from autopilot.journal.clock import SystemClock, TickingClock
 from autopilot.looping import LoopRequest, Timing
 from autopilot.sessions import ending, flags
+from autopilot.sessions.backlog import Backlog, work_for
 from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.open_loops import CUT_OFF
 from autopilot.sessions.registry import Entry, Registry
+from autopilot.sessions.session_modes import Executed
 from support.history import good_history
 from support.processes import PowerCut
 from support.project import plan_answer, rate_answer, reviews, work_answer
@@ -84,6 +86,26 @@ def test_with_a_good_history_the_default_threshold_lets_sessions_run(land: Path)
     assert [line["session_id"] for line in sessions] == record["sessions"]
     assert {line["autopilot_run_id"] for line in sessions} == {record["autopilot_run_id"]}
     assert [line["effectiveness"]["planned_issues"] for line in sessions] == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "backlog", "flag"),
+    [("deep", Backlog(weak=("1",)), "quality"), ("housekeeping", Backlog(gaps=("1",)), "gaps")],
+    ids=["deep", "housekeeping"],
+)
+def test_what_the_other_modes_choose_is_run_by_the_engine(
+    land: Path, mode: Executed, backlog: Backlog, flag: str
+) -> None:
+    mend = work_answer("1", "1-R1", "letter1.txt", "done, and dated\n")
+    scores = [rate_answer(9.2, attempt=1), rate_answer(9.9, attempt=2), rate_answer(9.9)]
+    project = driven(land, [*letters("1"), mend, *scores, *reviews()], "1")
+    assert project.run("1").exit == 0
+    base = RunRequest(folder=str(project.root), agent=f"scripted:{project.script}", sandbox="none")
+
+    end = app.start(work_for(mode, backlog, base).request, project.hear, project.warnings.append)
+    assert end.exit == 0
+    assert project.of(PhaseStarted)[-1].brief.mode == flag
+    assert project.reads("letter1.txt") == "done, and dated\n"
 
 
 def test_without_a_history_the_first_choice_is_left_to_the_user(land: Path) -> None:

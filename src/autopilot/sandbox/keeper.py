@@ -225,7 +225,7 @@ def end_all(pid: int, mark: str) -> int:
         if done == pid:
             status = told
         if done == 0:
-            time.sleep(0.005)
+            time.sleep(0.005)  # the kernel takes a moment to end what was killed
     return status
 
 

@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import resource
 import secrets
 import select
 import shutil
@@ -22,7 +21,7 @@ import msgspec
 from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
-from autopilot.sandbox.launching import Ceilings, find_program, not_started
+from autopilot.sandbox.launching import Ceilings, find_program, hold_to, not_started
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.streams import Kept
 
@@ -182,7 +181,7 @@ class KeptProcesses:
                 os.kill(pid, signal.SIGTERM)
             deadline = time.monotonic() + PATIENCE_S
             while alive(place) and time.monotonic() < deadline:
-                time.sleep(0.01)
+                time.sleep(0.01)  # it need not be our child, so its end can only be watched for
         if paper is not None:
             marks.sweep(paper.mark)
         if pid is not None:
@@ -213,7 +212,8 @@ def handed_over(order: keeper.Order, mark: str) -> str:
         child.returncode = 0  # it is waited for by its number, in whichever process that will be
         files[ordering].close()
         files[telling].close()
-        limit(child.pid, Ceilings())
+        # Before it has its order: what it starts is held to them from its first moment.
+        hold_to(Ceilings(), child.pid)
         with suppress(BrokenPipeError):
             give(files[giving], keeper.written(order))
         files[giving].close()
@@ -224,20 +224,6 @@ def give(pipe: FileIO, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[pipe.write(rest) :]
-
-
-def limit(pid: int, ceilings: Ceilings) -> None:
-    """Set before the order is given: what the keeper starts is held to it from its first moment."""
-    bounds = (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, ceilings.file_bytes),
-        (resource.RLIMIT_NPROC, ceilings.processes),
-    )
-    for kind, value in bounds:
-        with suppress(ProcessLookupError, PermissionError):
-            _, hard = resource.prlimit(pid, kind)
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.prlimit(pid, kind, (bound, bound))
 
 
 def ran(place: Path, job: Job) -> Ran:

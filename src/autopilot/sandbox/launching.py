@@ -57,7 +57,8 @@ class Launcher:
             )
         except OSError as error:
             raise not_started(job, error) from error
-        self._limit(child.pid)
+        # From outside and so perhaps late: for programs of ours. What must be held to limits sets them itself first.
+        hold_to(self._ceilings, child.pid)
         return child
 
     @cached_property
@@ -69,15 +70,6 @@ class Launcher:
         tether = Tether(setpriv=setpriv, env=env)
         trials = [subprocess.run(argv, capture_output=True, check=False) for argv in tether.trials(true)]
         return tether if all(trial.returncode == 0 for trial in trials) else None
-
-    def _limit(self, pid: int) -> None:
-        # From outside and so perhaps late: for programs of ours. What must be held to limits sets them itself first.
-        if sys.platform != "linux":
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            _lower(pid, resource.RLIMIT_CORE, 0)
-            _lower(pid, resource.RLIMIT_FSIZE, self._ceilings.file_bytes)
-            _lower(pid, resource.RLIMIT_NPROC, self._ceilings.processes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +139,16 @@ def _minds_its_name(program: str) -> bool:
             return file.read(4) != b"\x7fELF"
     except OSError:
         return True
+
+
+def hold_to(ceilings: Ceilings, pid: int) -> None:
+    """Hold a process, and what it starts from now on, to the ceilings; where the system can do so from outside."""
+    if sys.platform != "linux":
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        _lower(pid, resource.RLIMIT_CORE, 0)
+        _lower(pid, resource.RLIMIT_FSIZE, ceilings.file_bytes)
+        _lower(pid, resource.RLIMIT_NPROC, ceilings.processes)
 
 
 def _lower(pid: int, limit: int, value: int) -> None:

@@ -478,7 +478,7 @@ def test_the_file_keeps_the_newest_events_and_the_archive_all() -> None:
 
 
 def test_a_heartbeat_moves_the_checkpoint_on_and_never_back() -> None:
-    """STATE-11, AMB-19: while a step takes its time the file says that somebody lives."""
+    """A time given beside the entries counts only where it is later than theirs."""
     tape = Tape()
 
     assert state_of(tape.run, {}, now="2026-01-01T00:10:00.000Z")["_meta"]["last_checkpoint"] > "2026-01-01T00:09"
