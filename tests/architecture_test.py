@@ -15,7 +15,7 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
     "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "provision", "redoing", "reporting",
-                  *EVERYTHING},
+                  "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "hiring":    {"provision", *EVERYTHING},
     "accounts":  {*EVERYTHING},
     "redoing":   EVERYTHING,
+    "stopping":  {"hiring", "journal", "sandbox", "domain"},
     "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},

@@ -70,8 +70,8 @@ def test_a_call_outlives_its_run_and_the_next_one_takes_its_result(tmp_path: Pat
     kept = kept_in(tmp_path)
 
     assert is_alive(pid)
-    assert kept.place(CALL) == str(tmp_path)
-    assert kept.held() == {f"t/{CALL}"}
+    assert kept.place(CALL, "the prompt") == str(tmp_path)
+    assert kept.held().keys() == {f"t/{CALL}"}
     (tmp_path / "go").touch()
     ran = kept.run(job(tmp_path, script), lambda _: pytest.fail("it was started a second time"))
     assert (ran.exit_code, ran.stdout) == (0, b"the promptand the answer\n")
@@ -81,12 +81,12 @@ def test_a_call_outlives_its_run_and_the_next_one_takes_its_result(tmp_path: Pat
 def test_a_result_that_came_while_nobody_looked_is_taken_as_often_as_asked_for(tmp_path: Path) -> None:
     pid = begun_and_killed(tmp_path, "echo the answer; exit 3")
     kept = kept_in(tmp_path)
-    assert comes_true(lambda: not is_alive(pid) and not kept.held())
+    assert comes_true(lambda: not is_alive(pid))
 
     for _ in range(2):
         assert kept.run(job(tmp_path, "echo the answer; exit 3")).exit_code == 3
     kept.release(CALL)
-    assert kept.place(CALL) is None
+    assert kept.place(CALL, "the prompt") is None
     assert list((tmp_path / "keep").iterdir()) == []
 
 
@@ -122,7 +122,7 @@ def test_a_keeper_that_was_killed_holds_nothing(tmp_path: Path) -> None:
     os.kill(int((place / "keeper").read_text().split()[0]), signal.SIGKILL)
     kept = kept_in(tmp_path)
 
-    assert comes_true(lambda: kept.place(CALL) is None)
+    assert comes_true(lambda: kept.place(CALL, "the prompt") is None)
     assert kept.run(job(tmp_path, "echo anew")).stdout == b"anew\n"
     assert not is_alive(pid)
 
@@ -143,7 +143,7 @@ def test_a_sweep_ends_the_keeper_too(tmp_path: Path) -> None:
 
     assert kept.sweep("run-1") >= 2
     assert not is_alive(pid)
-    assert kept.held() == frozenset()
+    assert kept.held() == {}
 
 
 def test_releasing_all_ends_what_is_still_held(tmp_path: Path) -> None:

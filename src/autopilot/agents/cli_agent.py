@@ -107,6 +107,7 @@ class CliAgent:
             stdin=dialogue.opening() if dialogue else ask.prompt.encode(),
             timeout_s=call.seconds,
             mark=call.id,
+            asked=call.prompt,
             talk=talk,
         )
         ran = desk.processes.run(job, started)
@@ -179,6 +180,7 @@ def reply_of(call: Call, backend: Backend, reader: StreamReader, ran: Ran) -> Re
         thread=thread,
         model=account.model or model_at(backend.vendor, call.model).name,
         issues=tuple(f"{backend.name}: {plain(issue)}" for issue in reader.issues),
+        seconds=ran.seconds,
     )
 
 

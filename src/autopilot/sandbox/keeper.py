@@ -20,14 +20,19 @@ LOOK_S = 10.0
 PATIENCE_S = 5.0
 CHUNK = 1 << 16
 OURSELVES = "@keeper@"
-LEASE, RESULT, KEEPER = "lease", "result", "keeper"
+LEASE, LAPSED, RESULT, KEEPER = "lease", "lapsed", "result", "keeper"
 INPUT, OUTPUT, ERRORS = "in", "out", "err"
 OLDER, NEWER = ".older", ".newer"
 MARK = b"AUTOPILOT_MARK="
+WHOLE = "whole"
 
 
 class Order(NamedTuple):
-    """What to run. `mark` is in the environment of everything it starts."""
+    """
+    What to run. `mark` is in the environment of everything it starts.
+
+    `inherited` are open files for the program, `held` others that only must not be closed while it is at work.
+    """
 
     folder: str
     cwd: str
@@ -36,20 +41,25 @@ class Order(NamedTuple):
     max_output: int
     mark: str
     inherited: tuple[int, ...]
+    held: tuple[int, ...]
     argv: tuple[str, ...]
     env: dict[str, str]
 
 
 def written(order: Order) -> bytes:
-    """The order as bytes: no word of it can hold a zero."""
+    """The order as bytes: no word of it can hold a zero. Its last word tells a whole one from one cut short."""
     head = (order.folder, order.cwd, repr(order.timeout_s), repr(order.lease_s), str(order.max_output), order.mark)
     pairs = tuple(f"{name}={value}" for name, value in order.env.items())
-    words = (*head, ",".join(map(str, order.inherited)), str(len(order.argv)), *order.argv, *pairs)
+    files = (",".join(map(str, fds)) for fds in (order.inherited, order.held))
+    words = (*head, *files, str(len(order.argv)), *order.argv, *pairs, WHOLE)
     return b"\0".join(os.fsencode(word) for word in words)
 
 
 def understood(text: bytes) -> Order:
-    folder, cwd, timeout, lease, output, mark, inherited, count, *rest = map(os.fsdecode, text.split(b"\0"))
+    """Raises ValueError for an order whose giver died over it."""
+    folder, cwd, timeout, lease, output, mark, inherited, held, count, *rest, end = map(os.fsdecode, text.split(b"\0"))
+    if end != WHOLE:
+        raise ValueError("the order is not whole")
     argv, pairs = rest[: int(count)], rest[int(count) :]
     return Order(
         folder=folder,
@@ -59,6 +69,7 @@ def understood(text: bytes) -> Order:
         max_output=int(output),
         mark=mark,
         inherited=tuple(int(fd) for fd in inherited.split(",") if fd),
+        held=tuple(int(fd) for fd in held.split(",") if fd),
         argv=tuple(argv),
         env=dict(pair.split("=", 1) for pair in pairs),
     )
@@ -68,20 +79,23 @@ def main(order_fd: int, telling: int) -> int:
     """Start the program, tell its number through `telling`, hold it to its end, and leave the result."""
     with open(order_fd, "rb") as file:
         order = understood(file.read())
-    os.set_inheritable(telling, False)  # noqa: FBT003 - it takes no name
+    for fd in (telling, *order.held):
+        os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no name
     os.chdir(order.folder)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     asked, asking = os.pipe()
     os.set_blocking(asking, False)
     signal.set_wakeup_fd(asking)
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, lambda *_: None)
     begun = time.monotonic()
     try:
         pid, streams = start(order)
     except OSError as error:
         os.write(telling, f"failed {error.errno}".encode())
         return 1
-    os.write(telling, str(pid).encode())
+    with suppress(BrokenPipeError):  # the run died just now: all the more is the program to be held
+        os.write(telling, str(pid).encode())
     os.close(telling)
     for fd in order.inherited:
         os.close(fd)
@@ -146,12 +160,16 @@ def _made(name: str) -> int:
 
 
 class Watch:
-    """Waits for the first of: the program's end, its time limit, the end of the lease, a signal to stop."""
+    """
+    Waits for the first of: the program's end, its time limit, the end of the lease, a signal.
+
+    SIGTERM stops the call, as if it had never been; SIGUSR1 says that the program has told all that is wanted of it.
+    """
 
     def __init__(self, order: Order, streams: tuple[Stream, ...], asked: int) -> None:
         self._order, self._asked = order, asked
         self._open = {stream.pipe: stream for stream in streams}
-        self._renewed, self._since = "", time.monotonic()
+        self._renewed, self._since = 0, time.monotonic()
 
     def until_end(self, pid: int, begun: float) -> str:
         hold = os.pidfd_open(pid)
@@ -172,21 +190,35 @@ class Watch:
             if hold in ready:
                 return "ended"
             if self._asked in ready:
-                return "stopped"
+                return "over" if os.read(self._asked, 1)[0] == signal.SIGUSR1 else "stopped"
 
     def _lapsed(self) -> bool:
         """
         Whether nobody has renewed the lease for too long.
 
-        What counts is our own clock since we last saw it renewed, which stands still while the machine sleeps.
+        What counts is our own clock since we last saw it renewed, which stands still while the machine sleeps. The
+        lease is put away first and looked at once more: who renews it after that finds none, and who did before is
+        heeded. So nobody takes up a call that is about to end.
         """
         try:
-            renewed = str(os.stat(LEASE).st_mtime_ns)
+            self._look(LEASE)
+            if time.monotonic() - self._since <= self._order.lease_s:
+                return False
+            os.rename(LEASE, LAPSED)
+            if not self._look(LAPSED):
+                return True
+            os.rename(LAPSED, LEASE)
         except OSError:
             return True
-        if renewed != self._renewed:
-            self._renewed, self._since = renewed, time.monotonic()
-        return time.monotonic() - self._since > self._order.lease_s
+        return False
+
+    def _look(self, name: str) -> bool:
+        """Whether it was renewed since the last look."""
+        renewed = os.stat(name).st_mtime_ns
+        if renewed == self._renewed:
+            return False
+        self._renewed, self._since = renewed, time.monotonic()
+        return True
 
 
 def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
