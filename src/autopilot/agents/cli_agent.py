@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import msgspec
+
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
@@ -114,7 +116,7 @@ class CliAgent:
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
-        return reply_of(call, backend, talk.reader, ran)
+        return msgspec.structs.replace(reply_of(call, backend, talk.reader, ran), seconds=ran.seconds)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:
@@ -180,7 +182,6 @@ def reply_of(call: Call, backend: Backend, reader: StreamReader, ran: Ran) -> Re
         thread=thread,
         model=account.model or model_at(backend.vendor, call.model).name,
         issues=tuple(f"{backend.name}: {plain(issue)}" for issue in reader.issues),
-        seconds=ran.seconds,
     )
 
 
