@@ -123,9 +123,8 @@ class Driver:
     def _clear_up(self, run: str, workspace: GitWorkspace, journal: SqliteJournal) -> None:
         """End and remove what the process before us left, but for calls that go on and have no answer on record yet."""
         kept = self.crew.kept
-        if kept.held():
-            answered = heard_calls(journal, run)
-            kept.release_all(but=lambda call: call not in answered)
+        answered = heard_calls(journal, run) if kept.held() else frozenset[str]()
+        kept.release_all(but=lambda call: call not in answered)
         held = kept.held()
         self.crew.processes.sweep(run, held)
         workspace.recover([paper.cwd for paper in held.values()])

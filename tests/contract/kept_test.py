@@ -19,6 +19,7 @@ from autopilot.sandbox import keeper
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.kept import KeptProcesses
+from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
@@ -247,14 +248,14 @@ def test_a_confined_program_is_held_and_taken_up_as_well(tmp_path: Path, tier: S
     assert ((tmp_path / "starts").read_text(), is_alive(pid)) == ("x\n", False)
 
 
-def test_an_order_cut_short_starts_nothing(tmp_path: Path) -> None:
-    order = keeper.Order(str(tmp_path), str(tmp_path), 1.0, 1.0, 1, "mark", (), (), ("true",), {"A": "1", "B": "2"})
-    whole = keeper.written(order)
+def test_an_order_is_understood_as_it_was_given_and_not_at_all_when_cut_short(tmp_path: Path) -> None:
+    order = Order(str(tmp_path), "/", 1.5, 2.0, 3, "mark", (4, 5), (), ("true", "=", ""), {"A": "1=2", "B": ""})
+    whole = written(order)
 
-    assert keeper.understood(whole) == order
+    assert vars(keeper.Order(whole)) == order._asdict()
     for end in range(len(whole)):
-        with pytest.raises(ValueError, match=r"unpack|whole|invalid|convert"):
-            keeper.understood(whole[:end])
+        with pytest.raises(ValueError, match="not whole"):
+            keeper.Order(whole[:end])
 
 
 def test_what_another_crew_was_asked_is_not_taken_up(tmp_path: Path) -> None:

@@ -6,14 +6,13 @@ finds the program still at work, or its result. It is started as a script and im
 at once, and each is to cost next to nothing.
 """
 
+# Without the names that `signal` puts around it, which take as long to load as all the rest.
+import _signal as signal  # type: ignore[import-not-found] # the part of `signal` that is written in C has no stubs
 import ctypes
 import os
 import select
-import signal
 import sys
 import time
-from contextlib import suppress
-from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_S = 10.0
@@ -27,58 +26,41 @@ MARK = b"AUTOPILOT_MARK="
 WHOLE = "whole"
 
 
-class Order(NamedTuple):
-    """
-    What to run. `mark` is in the environment of everything it starts.
+class Order:
+    """What to run, as `orders` has written it. Raises ValueError for an order whose giver died over it."""
 
-    `inherited` are open files for the program, `held` others that only must not be closed while it is at work.
-    """
-
-    folder: str
-    cwd: str
-    timeout_s: float
-    lease_s: float
-    max_output: int
-    mark: str
-    inherited: tuple[int, ...]
-    held: tuple[int, ...]
-    argv: tuple[str, ...]
-    env: dict[str, str]
+    def __init__(self, text: bytes) -> None:
+        *words, end = (os.fsdecode(word) for word in text.split(b"\0"))
+        if end != WHOLE:
+            raise ValueError("the order is not whole")
+        self.folder, self.cwd, timeout, lease, output, self.mark, inherited, held, count, *rest = words
+        self.timeout_s, self.lease_s, self.max_output = float(timeout), float(lease), int(output)
+        self.inherited, self.held = numbers(inherited), numbers(held)
+        self.argv, pairs = tuple(rest[: int(count)]), rest[int(count) :]
+        self.env = dict(pair.split("=", 1) for pair in pairs)
 
 
-def written(order: Order) -> bytes:
-    """The order as bytes: no word of it can hold a zero. Its last word tells a whole one from one cut short."""
-    head = (order.folder, order.cwd, repr(order.timeout_s), repr(order.lease_s), str(order.max_output), order.mark)
-    pairs = tuple(f"{name}={value}" for name, value in order.env.items())
-    files = (",".join(map(str, fds)) for fds in (order.inherited, order.held))
-    words = (*head, *files, str(len(order.argv)), *order.argv, *pairs, WHOLE)
-    return b"\0".join(os.fsencode(word) for word in words)
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(",") if word)
 
 
-def understood(text: bytes) -> Order:
-    """Raises ValueError for an order whose giver died over it."""
-    folder, cwd, timeout, lease, output, mark, inherited, held, count, *rest, end = map(os.fsdecode, text.split(b"\0"))
-    if end != WHOLE:
-        raise ValueError("the order is not whole")
-    argv, pairs = rest[: int(count)], rest[int(count) :]
-    return Order(
-        folder=folder,
-        cwd=cwd,
-        timeout_s=float(timeout),
-        lease_s=float(lease),
-        max_output=int(output),
-        mark=mark,
-        inherited=tuple(int(fd) for fd in inherited.split(",") if fd),
-        held=tuple(int(fd) for fd in held.split(",") if fd),
-        argv=tuple(argv),
-        env=dict(pair.split("=", 1) for pair in pairs),
-    )
+class Ignored:
+    """As `contextlib.suppress`, whose module takes longer to load than this one."""
+
+    def __init__(self, kind: type[BaseException]) -> None:
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._kind)
 
 
 def main(order_fd: int, telling: int) -> int:
     """Start the program, tell its number through `telling`, hold it to its end, and leave the result."""
     with open(order_fd, "rb") as file:
-        order = understood(file.read())
+        order = Order(file.read())
     for fd in (telling, *order.held):
         os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no name
     os.chdir(order.folder)
@@ -94,7 +76,7 @@ def main(order_fd: int, telling: int) -> int:
     except OSError as error:
         os.write(telling, f"failed {error.errno}".encode())
         return 1
-    with suppress(BrokenPipeError):  # the run died just now: all the more is the program to be held
+    with Ignored(BrokenPipeError):  # the run died just now: all the more is the program to be held
         os.write(telling, str(pid).encode())
     os.close(telling)
     for fd in order.inherited:
@@ -138,19 +120,19 @@ class Stream:
                 self._turn()
             part, chunk = chunk[: self._left], chunk[self._left :]
             self._left -= len(part)
-            with suppress(OSError):  # a full disk must not end the program
+            with Ignored(OSError):  # a full disk must not end the program
                 os.write(self._file, part)
 
     def _turn(self) -> None:
         os.close(self._file)
-        with suppress(OSError):
+        with Ignored(OSError):
             os.rename(f"{self._name}{NEWER}", f"{self._name}{OLDER}")
         self._file, self._left = _made(f"{self._name}{NEWER}"), self._room
 
     def drain(self) -> None:
         """What still lies in the pipe when its writers are gone."""
         for _ in range(16):
-            with suppress(OSError):
+            with Ignored(OSError):
                 if not self.take():
                     break
 
@@ -244,11 +226,11 @@ def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
 def end_all(pid: int, mark: str) -> int:
     """Kill the program and everything it started: what was orphaned has come to us. Its exit status."""
     status, deadline = 0, time.monotonic() + PATIENCE_S
-    with suppress(OSError):
+    with Ignored(OSError):
         os.killpg(pid, signal.SIGKILL)
     while time.monotonic() < deadline:
         for other in (*offspring(os.getpid()), *carriers(mark)):
-            with suppress(OSError):
+            with Ignored(OSError):
                 os.kill(other, signal.SIGKILL)
         try:
             done, told = os.waitpid(-1, os.WNOHANG)
@@ -276,7 +258,7 @@ def carriers(mark: str) -> list[int]:
     entry, found = MARK + os.fsencode(mark), list[int]()
     for name in os.listdir("/proc") if mark else ():
         if name.isdigit() and int(name) != os.getpid():
-            with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+            with Ignored(OSError), open(f"/proc/{name}/environ", "rb") as file:
                 if entry in file.read().split(b"\0"):
                     found.append(int(name))
     return found

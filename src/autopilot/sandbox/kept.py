@@ -24,6 +24,7 @@ from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
 from autopilot.sandbox.following import Following, Listening
 from autopilot.sandbox.launching import Ceilings, find_program, not_started
+from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.streams import Kept
 
@@ -165,7 +166,7 @@ class KeptProcesses:
         (place / keeper.LEASE).touch()
         paper = Paper(call=job.mark, mark=mark, whose=self._whose, cwd=job.cwd, asked=asked_in(job), boot=self._boot)
         (place / _PAPER).write_bytes(msgspec.json.encode(paper))
-        order = keeper.Order(
+        order = Order(
             folder=str(place),
             cwd=job.cwd,
             timeout_s=job.timeout_s,
@@ -221,7 +222,7 @@ class KeptProcesses:
         """Have the keeper end all; should it not, do it in its stead."""
         paper = paper_of(place)
         with watched(place) as hold:
-            if hold is not None:
+            if hold is not None and paper is not None and paper.boot == self._boot:
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(hold, signal.SIGTERM)
                 poller = select.poll()
@@ -237,7 +238,7 @@ class KeptProcesses:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def handed_over(order: keeper.Order, mark: str) -> str:
+def handed_over(order: Order, mark: str) -> str:
     """Start a keeper with the order; what it told: the program's number, or why there is none."""
     with ExitStack() as stack:
         ordering, giving, told, telling = opened = (*os.pipe(), *os.pipe())
@@ -257,7 +258,7 @@ def handed_over(order: keeper.Order, mark: str) -> str:
         files[telling].close()
         limit(child.pid, Ceilings())
         with suppress(BrokenPipeError):
-            give(files[giving], keeper.written(order))
+            give(files[giving], written(order))
         files[giving].close()
         return files[told].readall().decode(errors="replace")
 

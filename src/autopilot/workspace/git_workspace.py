@@ -164,13 +164,17 @@ class GitWorkspace:
             return start
 
     def recover(self, sparing: Collection[str] = ()) -> None:
-        """Clear what a killed process left, but for those checkouts. Only for the holder of the run's lock."""
+        """
+        Clear what a killed process left. Only for the holder of the run's lock.
+
+        In the folders of `sparing` somebody still works, and may look at the history meanwhile.
+        """
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
             clear_locks(self._trees_folder)
             self._checkouts.recover(sparing)
-            self._history.recover()
-            self._shown.recover()
+            for history in () if sparing else (self._history, self._shown):
+                history.recover()
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
