@@ -13,8 +13,8 @@ EVERYTHING = {
     "sessions", "views", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "looping", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "provision", "redoing", "reporting",
+    "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
+    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
                   "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
@@ -24,9 +24,12 @@ MAY_IMPORT = {
     "driving":   {"accounts", "hiring", "provision", *EVERYTHING},
     "hiring":    {"provision", *EVERYTHING},
     "accounts":  {*EVERYTHING},
+    "notifying": {"tracing", "planning", "sandbox", "views", "domain"},
+    "serving":   {"app", "consulting", *EVERYTHING},
     "redoing":   EVERYTHING,
     "stopping":  {"hiring", "journal", "sandbox", "domain"},
     "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
+    "tracing":   {"journal", "views", "workspace", "domain"},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},

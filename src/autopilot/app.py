@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, redoing, stopping, verdicts
+from autopilot import attesting, notifying, redoing, stopping, verdicts
 from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
@@ -98,8 +98,9 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
         warn(note)
     crew = hire(first, Path(request.folder))
     check_repository(around.root, crew.processes)
-    with RunLock(around.home, first.run):
-        return Driver(home=around.home, crew=crew, listener=listener, warn=warn, person=person).begin(first)
+    choices, root = around.choices, around.root
+    with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
+        return Driver(home=around.home, crew=crew, listener=told, warn=warn, person=person).begin(first)
 
 
 def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
@@ -214,6 +215,11 @@ def examine(folder: str) -> tuple[Check, ...]:
     )
 
 
+def try_notifying() -> tuple[Check, ...]:
+    """Send a test by every way the user wants to be told of things."""
+    return notifying.trial(user_choices().notify)
+
+
 def configured_visual(root: Path) -> VisualTesting | None:
     """What a run would look at without being asked to; None too where the config cannot be read."""
     try:
@@ -277,7 +283,8 @@ def resume(
     project = read_project(root)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    settings = applied(begun.settings, user_choices())
+    choices = user_choices()
+    settings = applied(begun.settings, choices)
     settings = msgspec.structs.replace(
         settings,
         agent=changes.agent or settings.agent,
@@ -285,8 +292,8 @@ def resume(
         keep_awake=settings.keep_awake and changes.keep_awake,
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
-    with RunLock(home, begun.run):
-        driver = Driver(home=home, crew=crew, listener=listener, warn=warn, person=person)
+    with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
+        driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
         return driver.go_on(begun.run, project, changes.caps)
 
 

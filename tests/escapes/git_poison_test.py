@@ -70,6 +70,7 @@ def look(bench: Bench, commit: str) -> None:
     assert workspace.read(commit, "a.txt") == "agent\n"
     assert workspace.file_sha256("a.txt")
     assert workspace.tree(commit) != workspace.tree(base)
+    assert workspace.merge(base, commit, message("s5")).commit
 
 
 def bring_home(bench: Bench, commit: str) -> None:

@@ -24,14 +24,14 @@ ACTION = (
 
 def plan_text(phase: str, tasks: Iterable[tuple[str, str]]) -> str:
     """A plan in the autopilot form; each task is (file, word it must contain)."""
-    parts = [f"# Plan: Phase {phase} -- Letter {phase}\n\n## Wave 1\n"]
+    parts, padded = [f"# Plan: Phase {phase} -- Letter {phase}\n\n## Wave 1\n"], phase.zfill(2)
     for number, (file, word) in enumerate(tasks, start=1):
-        task = f"0{phase}-0{number}"
+        task = f"{padded}-0{number}"
         parts.append(
             f'<task id="{task}" type="auto" complexity="simple">\n### Task {task}: Write {file}\n'
             f"**Files:** {file}\n**Action:** {ACTION}\n**Verify:**\n"
             f"- {file} says {word} -- verified by: `grep -q {word} {file}`\n"
-            f"- the test passes -- verified by: `bash .planning/phases/0{phase}-letter-{phase}/tests/task-{task}.sh`\n"
+            f"- the test passes -- verified by: `bash .planning/phases/{padded}-letter-{phase}/tests/task-{task}.sh`\n"
             f"**Done:** {file} says {word}.\n</task>\n"
         )
     return "\n".join(parts)
@@ -65,7 +65,8 @@ def _value(value: Any) -> str:
 
 def plan_answer(phase: str, tasks: list[tuple[str, str]]) -> dict[str, Any]:
     tests = {
-        f"{{dir}}/tests/task-0{phase}-0{n}.sh": test_text(file, word) for n, (file, word) in enumerate(tasks, start=1)
+        f"{{dir}}/tests/task-{phase.zfill(2)}-0{n}.sh": test_text(file, word)
+        for n, (file, word) in enumerate(tasks, start=1)
     }
     written = {"{dir}/PLAN.md": plan_text(phase, tasks), **tests}
     return {"role": "plan", "phase": phase, "result": {"total_tasks": len(tasks)}, "write": written}

@@ -4,11 +4,13 @@ import argparse
 from typing import NoReturn, get_args
 
 from autopilot.cli import (
+    export_options,
     loop_options,
     mode_options,
     phase_options,
     receipt_options,
     report,
+    serve_options,
     verdict_options,
     view_options,
 )
@@ -74,12 +76,15 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--now", action="store_true")
     if verb == "doctor":
         parser.add_argument("--write-config", action="store_true")
+        parser.add_argument("--notify", action="store_true")
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
     report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)
+    serve_options.describe(parser, verb)
+    export_options.describe(parser, verb)
     if verb == "demo":
         parser.add_argument("--keep", metavar="FOLDER")
     return parser

@@ -9,10 +9,10 @@ from autopilot.cli import look, verbs
 def perform(verb: str, options: argparse.Namespace) -> int:
     """The exit code of a verb that needs the program."""
     match verb:
-        case "demo":
-            from autopilot.cli.demo import show
+        case "demo" | "serve" | "export":
+            from autopilot.cli import showing
 
-            done = verbs.demonstrate(options.keep, show.run, plain=options.plain)
+            done = showing.perform(options)
         case "phases" | "init":
             from autopilot.cli import init, phases
 

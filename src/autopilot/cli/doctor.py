@@ -20,11 +20,13 @@ class Examiner(Protocol):
 
     def write_config(self, folder: str) -> str: ...
 
+    def try_notifying(self) -> tuple[Check, ...]: ...
 
-def show(folder: str, app: Examiner, *, as_json: bool, write_config: bool) -> int:
+
+def show(folder: str, app: Examiner, *, as_json: bool, write_config: bool, notify: bool = False) -> int:
     """Exit code 0 unless something keeps a run from starting."""
     written = app.write_config(folder) if write_config else ""
-    checks = app.examine(folder)
+    checks = (*app.examine(folder), *(app.try_notifying() if notify else ()))
     if as_json:
         console.say(msgspec.json.encode({"checks": checks, "written": written or None}).decode())
     else:

@@ -19,7 +19,8 @@ def perform(options: argparse.Namespace, app: Looker) -> int:
     """The exit code of the verb in `options`."""
     folder = here()
     if options.verb == "doctor":
-        return doctor.show(folder, app, as_json=options.json, write_config=options.write_config)
+        wanted = {"write_config": options.write_config, "notify": options.notify}
+        return doctor.show(folder, app, as_json=options.json, **wanted)
     if options.verb == "progress":
         return progress.show(folder, app, as_json=options.json)
     if options.verb == "report":

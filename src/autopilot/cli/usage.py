@@ -20,6 +20,8 @@ VERBS = (
     "map",
     "discuss",
     "loop",
+    "serve",
+    "export",
 )
 
 HELP = """\
@@ -53,6 +55,9 @@ verbs:
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
   loop                  one session after another, in the mode it is sure of
+  serve [FOLDER ...]    the dashboard: runs live in a browser, on this machine
+  export [RUN]          --otel sends a run's traces to an OpenTelemetry
+                        collector; --json prints them
 
 options of run:
   --agent NAME          auto (default), claude, codex, gemini, ..., acp:COMMAND,
@@ -99,6 +104,7 @@ options of other verbs:
   demo --keep FOLDER    make the sample project there and leave it
   explain --json        the same as JSON; also for doctor, progress, trends
   doctor --write-config write the detected commands to .planning/config.json
+  doctor --notify       send a test by every way you want to be told of things
   phases list --json    the phases as JSON; also for its other verbs
   phases add "TEXT"     --depends N,M, --goal TEXT, --criterion TEXT (again for
                         more), --anyway though another phase says the same
@@ -116,6 +122,8 @@ options of other verbs:
   loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
                         --confidence-threshold N (0.85), --dry-run, --dryRun,
                         --json, agents as for run (docs/session-loop.md)
+  serve --read-only     nothing can be done from the page; also for sharing by
+                        --host ADDRESS; --port N (docs/dashboard.md)
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

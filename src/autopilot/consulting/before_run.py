@@ -16,7 +16,7 @@ from autopilot.domain.events import RunStarted
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunEnd
-from autopilot.domain.spending import answers, spent
+from autopilot.domain.spending import spent
 from autopilot.domain.user_context import Consulted, UserContext
 from autopilot.engine.brakes import Tripped
 from autopilot.engine.consultation import Consultation, close
@@ -184,7 +184,7 @@ def _targets(named: str, around: Around, chosen: tuple[Phase, ...]) -> tuple[Pha
 
 
 def _cost(held: Consultation) -> Heard:
-    paid = spent(answers(map(digest_of, held.passes())))
+    paid = spent(map(digest_of, held.passes()))
     return Heard(usd=paid.usd, tokens=paid.tokens)
 
 

@@ -1,7 +1,7 @@
 """What is left of a pass when it is over: its steps and calls in a few words each, for those who count and sum."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from autopilot.domain.error_shape import shape
@@ -53,6 +53,35 @@ class CallDigest(Value, frozen=True, kw_only=True):
     usage: Usage
 
 
+class Spent(Value, frozen=True, kw_only=True):
+    """`tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not."""
+
+    calls: int = 0
+    tokens: int | None = None
+    usd: float | None = None
+    untold_tokens: int = 0
+    untold_usd: int = 0
+
+
+def spent_by(calls: Iterable[CallDigest]) -> Spent:
+    """A call that was made twice was paid twice."""
+    usages = [call.usage for call in calls]
+    tokens = [told for usage in usages if (told := tokens_of(usage)) is not None]
+    dollars = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    return Spent(
+        calls=len(usages),
+        tokens=sum(tokens) if tokens else None,
+        usd=round(sum(dollars), 6) if dollars else None,
+        untold_tokens=len(usages) - len(tokens),
+        untold_usd=len(usages) - len(dollars),
+    )
+
+
+def tokens_of(usage: Usage) -> int | None:
+    told = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
+    return sum(told) if told else None
+
+
 class PassDigest(Value, frozen=True, kw_only=True):
     """
     `entries` is how many the pass has, `last` the time of the newest, `seconds` how long it was worked on.
@@ -69,18 +98,21 @@ class PassDigest(Value, frozen=True, kw_only=True):
     seconds: float = 0.0
     retries: int = 0
     error: str = ""
+    spent: Spent = Spent()
 
 
 def digest_of(record: PhaseRecord, resumes: Sequence[str] = ()) -> PassDigest:
     """`resumes` are the times at which the run was taken up again: nobody worked from the entry before to then."""
     ends = [entry for entry in record.entries if isinstance(entry.event, StepFinished)]
     answers = (entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered))
+    calls = tuple(CallDigest(role=answer.role, usage=answer.usage) for answer in answers)
     trials = tuple(_trial(entry, record, first=number == 0) for number, entry in enumerate(ends))
     return PassDigest(
         phase=record.phase.id,
         number=record.brief.number,
         trials=trials,
-        calls=tuple(CallDigest(role=answer.role, usage=answer.usage) for answer in answers),
+        calls=calls,
+        spent=spent_by(calls),
         entries=len(record.entries),
         last=record.entries[-1].at if record.entries else "",
         seconds=sum(_worked(a.at, b.at, resumes) for a, b in pairwise(record.entries)),

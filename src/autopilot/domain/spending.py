@@ -3,45 +3,29 @@
 from collections.abc import Iterable
 
 from autopilot.domain.budgets import budget_of
-from autopilot.domain.digest import CallDigest, PassDigest
-from autopilot.domain.evidence import Usage
+from autopilot.domain.digest import CallDigest, PassDigest, Spent, tokens_of
 from autopilot.domain.value import Value
 
 LETTERS_A_TOKEN = 4
 TOKENS_A_LINE = 12
 
 
-class Spent(Value, frozen=True, kw_only=True):
-    """`tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not."""
-
-    calls: int = 0
-    tokens: int | None = None
-    usd: float | None = None
-    untold_tokens: int = 0
-    untold_usd: int = 0
-
-
 def answers(passes: Iterable[PassDigest]) -> tuple[CallDigest, ...]:
     return tuple(call for digest in passes for call in digest.calls)
 
 
-def spent(calls: Iterable[CallDigest]) -> Spent:
-    """A call that was made twice was paid twice."""
-    usages = [call.usage for call in calls]
-    tokens = [told for usage in usages if (told := tokens_of(usage)) is not None]
-    dollars = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+def spent(passes: Iterable[PassDigest]) -> Spent:
+    """Summed over the passes."""
+    every = [digest.spent for digest in passes]
+    tokens = [one.tokens for one in every if one.tokens is not None]
+    dollars = [one.usd for one in every if one.usd is not None]
     return Spent(
-        calls=len(usages),
+        calls=sum(one.calls for one in every),
         tokens=sum(tokens) if tokens else None,
         usd=round(sum(dollars), 6) if dollars else None,
-        untold_tokens=len(usages) - len(tokens),
-        untold_usd=len(usages) - len(dollars),
+        untold_tokens=sum(one.untold_tokens for one in every),
+        untold_usd=sum(one.untold_usd for one in every),
     )
-
-
-def tokens_of(usage: Usage) -> int | None:
-    told = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
-    return sum(told) if told else None
 
 
 class Debit(Value, frozen=True, kw_only=True):

@@ -98,11 +98,25 @@ def alerts(done: Sequence[Completion]) -> Iterator[Alert]:
 
 def suspects(run: RunRecord) -> frozenset[str]:
     """INTG-05c: every phase of a row that became critical."""
-    told = alerts(completed(entry.event for entry in run.entries))
-    return frozenset(phase for one in told if one.tier == CRITICAL_TIER for phase in one.phases)
+    return frozenset(one.phase for one in _in_critical_rows(completed(entry.event for entry in run.entries)))
+
+
+def _in_critical_rows(done: Sequence[Completion]) -> Iterator[Completion]:
+    """Each once: a row is followed as far as it goes, and the next begins where the scores are alike again."""
+    low, high, start, told = 100, 0, 0, 0
+    for end, one in enumerate(done, start=1):
+        tenths = round(one.score * 10)
+        low, high = min(low, tenths), max(high, tenths)
+        if high - low > TENTHS_APART:
+            row = uniform(done[start:end])
+            start, scores = end - len(row), [round(other.score * 10) for other in row]
+            low, high = min(scores), max(scores)
+        if end - start >= CRITICAL:
+            yield from done[max(start, told) : end]
+            told = end
 
 
 def enhanced(run: RunRecord) -> bool:
     """INTG-05b, INTG-05c: whether the phase to come gets a harder look; after a critical row all that remain do."""
     done = completed(entry.event for entry in run.entries)
-    return len(uniform(done)) >= ENHANCED or any(one.tier == CRITICAL_TIER for one in alerts(done))
+    return len(uniform(done)) >= ENHANCED or any(True for _ in _in_critical_rows(done))

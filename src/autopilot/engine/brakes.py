@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autopilot.domain.active_time import active_time
-from autopilot.domain.digest import PassDigest
+from autopilot.domain.digest import PassDigest, Spent
 from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
-from autopilot.domain.spending import Debit, Spent, answers, spent
+from autopilot.domain.spending import Debit, spent
 from autopilot.domain.tries import BREAKER, CAP, Tries, tries
 
 Passes = tuple[PassDigest, ...]
@@ -171,8 +171,8 @@ def measured(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = Non
     return Gauge(
         limits=run.limits,
         tries=Tries(),
-        run=spent(answers(passes)),
-        here=spent(answers(p for p in passes if p.phase == phase)),
+        run=spent(passes),
+        here=spent(p for p in passes if p.phase == phase),
         run_minutes=worked.run,
         phase_minutes=worked.phases.get(phase, 0.0),
         phase=phase,
@@ -214,7 +214,7 @@ def _cost_unknown(run: RunRecord, passes: Passes) -> Noted | None:
     said = (limits.usd_per_run, limits.usd_per_phase) != (usual.usd_per_run, usual.usd_per_phase)
     if not said or any(note.event == COST_UNKNOWN for note in run.of(Noted)):
         return None
-    told = spent(answers(passes))
+    told = spent(passes)
     if not told.calls or told.usd is not None:
         return None
     other = "--max-tokens and --max-hours do" if told.tokens is not None else "--max-hours does"

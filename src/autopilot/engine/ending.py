@@ -9,7 +9,7 @@ from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import RunFinished, RunStopped
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd
-from autopilot.domain.spending import answers, spent
+from autopilot.domain.spending import spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 
 
@@ -24,7 +24,7 @@ def ending(run: RunRecord) -> Ending:
 
 
 def run_end(run: RunRecord, passes: Iterable[PassDigest], finished: RunFinished | RunStopped) -> RunEnd:
-    told = spent(answers(passes))
+    told = spent(passes)
     return RunEnd(
         run=run.start.run,
         exit=finished.exit_code,

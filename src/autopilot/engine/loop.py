@@ -64,7 +64,7 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
     run = streams.run()
     match move:
         case Spawn() as spawn:
-            if not spawn.cycle and (paused := pause(run)):
+            if begins(spawn, run) and (paused := pause(run)):
                 return paused
             heed(tripped, hands, streams)
             write_calibrations(run, hands.diagnostics)
@@ -83,6 +83,11 @@ def act(move: RunMove, hands: Hands, streams: Streams) -> RunEvent:
             )
         case _ as never:
             assert_never(never)
+
+
+def begins(spawn: Spawn, run: RunRecord) -> bool:
+    """Whether it is the first pass of a phase; one that mends what an earlier run left is, though it is a cycle."""
+    return not spawn.parent and not run.standing(spawn.phase.id)
 
 
 def opened(spawn: Spawn, run: RunRecord, hands: Hands, streams: Streams) -> Brief:

@@ -13,6 +13,7 @@ from autopilot.domain.map_queries import defined, exists
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Variant, Workspace
+from autopilot.domain.remembering import forget
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.running import Ran, Sandbox
 from autopilot.domain.secrets import redact
@@ -33,6 +34,8 @@ LOOKED_AT = 64_000
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 Key = tuple[str, str, str]
+
+MOST_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,8 @@ class CommandFacts:
         return Variants(workspace=self.workspace, commands=tuple(commands)).as_before(change, kept)
 
     def recall(self, runs: Iterable[CommandRun]) -> None:
+        forget(self._made, MOST_KEPT)
+        forget(self._done, MOST_KEPT)
         for run in runs:
             if run.passed and run.laid and run.sandbox == self.sandbox.label and run.check != "canary":
                 self._made.setdefault((run.tree, run.laid, f"{run.check}\0{run.command}\0{run.what}"), run)

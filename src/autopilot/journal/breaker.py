@@ -8,7 +8,7 @@ from autopilot.domain.digest import PassDigest
 from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import RunStopped
 from autopilot.domain.record import RunRecord
-from autopilot.domain.spending import answers, spent
+from autopilot.domain.spending import spent
 from autopilot.domain.tries import BREAKER, tries
 from autopilot.journal.clock import iso
 
@@ -29,7 +29,7 @@ def breaker_state(run: RunRecord, passes: Iterable[PassDigest]) -> dict[str, Any
 
 def spending(run: RunRecord, passes: Iterable[PassDigest], minutes: float) -> dict[str, Mapping[str, Any]]:
     """What the run has used of what it may; null where no agent told."""
-    told, limits = spent(answers(passes)), run.limits
+    told, limits = spent(passes), run.limits
     return {
         "tokens": {"used": told.tokens, "cap": limits.tokens_per_run, "untold_calls": told.untold_tokens},
         "usd": {"used": told.usd, "cap": limits.usd_per_run, "untold_calls": told.untold_usd},

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -27,7 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
-from autopilot.journal.projection_parts import part_states
+from autopilot.journal.projection_parts import part_states, part_tokens
 from autopilot.journal.projection_phase import phase_state
 from autopilot.journal.timeline import History, histories, in_order
 
@@ -64,21 +64,37 @@ class Held:
         return next(iter(self.phases.get(COMPLETION, ())), None)
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the run's own entries say, worked out once for as long as none is added."""
+
+    run: RunRecord
+    known: dict[str, History]
+    suspects: frozenset[str]
+    context_pct: int
+
+    @classmethod
+    def of(cls, run: RunRecord) -> Self:
+        return cls(run, histories(run), suspects(run), context_pct(run))
+
+
 class Projection:
     """Computes the state of one run again and again; what is known of a phase is worked out when it has changed."""
 
     def __init__(self, events: int | None = EVENTS_KEPT) -> None:
         self._log = EventLog(events)
         self._states: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._about: About | None = None
 
     def state(self, run: RunRecord, source: Source, *, now: str = "") -> dict[str, Any]:
         """`now` moves `last_checkpoint` on between entries (AMB-19)."""
-        known, made = histories(run), source.digests()
+        about = self._about = self._about if self._about and self._about.run is run else About.of(run)
+        made = source.digests()
         last = max(run.entries[-1].at, *(digest.last for digest in made), self._ended(source))
-        states = self._phases(run, known, source)
+        states = self._phases(about, source)
         minutes = round(active_time(run, made, last).run, 2)
         return {
-            "_meta": _meta(run, known, source) | {"last_checkpoint": max(now, last)},
+            "_meta": _meta(about, source) | {"last_checkpoint": max(now, last)},
             "spec": _spec(run),
             "roadmap_path": run.start.roadmap,
             "last_checkpoint_sha": _checkpoint(run, source),
@@ -90,7 +106,8 @@ class Projection:
             **completion_state(run),
         }
 
-    def _phases(self, run: RunRecord, known: Mapping[str, History], source: Source) -> dict[str, dict[str, Any]]:
+    def _phases(self, about: "About", source: Source) -> dict[str, dict[str, Any]]:
+        run, known = about.run, about.known
         by_id = {phase.id: phase for phase in run.start.phases}
         sizes: dict[str, list[int]] = {}
         for digest in source.digests():
@@ -102,8 +119,11 @@ class Projection:
                 whole = replace(history, passes=source.passes(id_))
                 self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
         more = part_states(run, known)
-        for id_ in suspects(run):
+        for id_ in about.suspects:
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        tokens = part_tokens(known, source.digests())
+        for id_ in tokens.keys() & whole_phases.keys():
+            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens[id_]}
         return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
@@ -129,7 +149,8 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(run: RunRecord, known: Mapping[str, History], source: Source) -> dict[str, Any]:
+def _meta(about: About, source: Source) -> dict[str, Any]:
+    run, known = about.run, about.known
     seen = counts(settled_ends(run))
     current = _current(run, known)
     return {
@@ -141,7 +162,7 @@ def _meta(run: RunRecord, known: Mapping[str, History], source: Source) -> dict[
         "total_phases": len(run.start.targets),
         "current_phase": current,
         "current_step": _step(source.passes(current)) if current is not None else None,
-        "orchestrator_context_pct": context_pct(run),
+        "orchestrator_context_pct": about.context_pct,
         "human_deferred_count": seen.deferred,
         "total_phases_processed": seen.processed,
         "pass_threshold": run.start.settings.pass_threshold,

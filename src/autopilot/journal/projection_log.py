@@ -245,6 +245,10 @@ def _finish_told(event: PhaseFinished, cycles: Cycles) -> Told:
     outcome = event.outcome
     details = {"status": outcome.status, "alignment_score": outcome.alignment_score, "reason": outcome.reason}
     yield from cycles.ended(event, details)
+    if outcome.rollback:
+        span = {"phase_id": outcome.phase, "from": outcome.rollback_from, "to": outcome.rollback_to}
+        yield "rollback_initiated", {**span, "reason": outcome.reason}
+        yield "rollback_completed", {**span, "diagnostic_branch": outcome.diagnostic_branch}
     match event.verdict:
         case Stop():
             yield "phase_failed", details

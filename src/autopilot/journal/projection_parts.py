@@ -1,13 +1,15 @@
 """The parts of phases that were split, as state.json has them: SPLT-07."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.record import RunRecord
 from autopilot.domain.returns import SubEnd
+from autopilot.domain.spending import spent
 from autopilot.journal.timeline import History
 
 
@@ -21,6 +23,16 @@ def part_states(run: RunRecord, known: Mapping[str, History]) -> dict[str, dict[
             found[finished.outcome.phase] = _told(tuple(_so_far(name, known) for name in names))
         elif finished.outcome.sub_phases:
             found[finished.outcome.phase] = _told(finished.outcome.sub_phases)
+    return found
+
+
+def part_tokens(known: Mapping[str, History], made: Iterable[PassDigest]) -> dict[str, int]:
+    """By phase: what was spent on its parts, as far as the agents say; unknown counts as nothing here."""
+    wholes = {name: turn.brief.parent for name, history in known.items() for _, turn in history.started}
+    found: dict[str, int] = {}
+    for digest in made:
+        if whole := wholes.get(digest.phase):
+            found[whole] = found.get(whole, 0) + (spent(digest.calls).tokens or 0)
     return found
 
 

@@ -70,19 +70,17 @@ def tokens_used(passes: Iterable[PhaseRecord]) -> int:
 
 
 def _debugs(history: History) -> int:
-    ended = _ended(history)
-    running = (debugs(record) for record in history.passes if record.brief.cycle not in ended)
-    return sum(outcome.debug_attempts for outcome in ended.values()) + sum(running)
+    return sum(turn.outcome.debug_attempts for _, turn in history.finished) + sum(map(debugs, _at_work(history)))
 
 
 def _replans(history: History) -> int:
-    ended = _ended(history)
-    running = (replans(record) for record in history.passes if record.brief.cycle not in ended)
-    return sum(outcome.replan_attempts for outcome in ended.values()) + sum(running)
+    return sum(turn.outcome.replan_attempts for _, turn in history.finished) + sum(map(replans, _at_work(history)))
 
 
-def _ended(history: History) -> dict[int, PhaseOutcome]:
-    return {turn.cycle: turn.outcome for _, turn in history.finished}
+def _at_work(history: History) -> tuple[PhaseRecord, ...]:
+    """The passes that have not ended; where parts came together to an end, no pass of the phase itself did."""
+    ended = sum(not turn.outcome.sub_phases for _, turn in history.finished)
+    return history.passes[ended:]
 
 
 def _justification(history: History) -> dict[str, Any] | None:

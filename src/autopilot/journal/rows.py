@@ -33,6 +33,9 @@ _STREAM = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
     from entries e where stream = ? order by number
 """
+_BEHIND = """
+    select seq, stream, number, at, version, body, hash from entries where seq > ? order by seq limit ?
+"""
 # A run's own stream and those of its phases: "/" is the letter before "0".
 _SINCE = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
@@ -142,6 +145,24 @@ def read_since(db: sqlite3.Connection, path: Path, run: str, seq: int) -> tuple[
         entry = Entry(number=number, at=at, event=decode(body, version, where), hash=digest)
         found.append((at_seq, stream, entry))
     return tuple(found)
+
+
+def read_behind(db: sqlite3.Connection, path: Path, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+    """Up to `most` entries behind the tip with their streams, checked against the chain, and the tip after them."""
+    held = db.execute("select hash from entries where seq = ?", (tip.seq,)).fetchone()
+    if tip.seq and (held is None or held[0] != tip.hash):
+        raise failures.damaged(path, f"journal was changed (entry {tip.seq} is not what it was)")
+    found = list[tuple[str, Entry]]()
+    for *fields, digest in db.execute(_BEHIND, (tip.seq, most)):
+        seq, stream, number, at, version, body = fields
+        if seq != tip.seq + 1:
+            raise failures.damaged(path, f"entries lost (before entry {seq})")
+        if digest != link(tip.hash, fields):
+            raise failures.damaged(path, f"journal was changed (entry {seq})")
+        event = decode(body, version, f"entry {number} of {stream!r}")
+        found.append((stream, Entry(number=number, at=at, event=event, hash=digest)))
+        tip = Tip(seq=seq, hash=digest)
+    return found, tip
 
 
 def read_streams(db: sqlite3.Connection) -> tuple[str, ...]:

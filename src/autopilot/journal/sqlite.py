@@ -125,6 +125,11 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.read_streams(db)
 
+    def behind(self, tip: Tip, most: int) -> tuple[list[tuple[str, Entry]], Tip]:
+        """Up to `most` entries of all streams behind the tip, in the order of the journal, and the tip after them."""
+        with translated(self._path), closing(self._opened()) as db:
+            return rows.read_behind(db, self._path, tip, most)
+
     def since(self, run: str, seq: int) -> tuple[tuple[int, str, Entry], ...]:
         """What was written of the run behind that number of the chain: number, stream and entry of each, in order."""
         with translated(self._path), closing(self._opened()) as db:

@@ -2,11 +2,12 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import get_args
+from typing import Annotated, get_args
 
 import msgspec
 
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
+from autopilot.domain.notices import QUIET_HOURS, Occasion
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.domain.value import Value
@@ -29,10 +30,32 @@ class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
     env: tuple[str, ...] = ()
 
 
+class NotifyChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """
+    How the user is told of what happens while they are away.
+
+    `urls` are addresses as Apprise has them; `quiet` are the hours, in local time, in which nobody is told anything.
+    """
+
+    on: tuple[Occasion, ...] = get_args(Occasion)
+    urls: tuple[str, ...] = ()
+    desktop: bool = False
+    bell: bool = False
+    quiet: Annotated[str, msgspec.Meta(pattern=QUIET_HOURS)] = ""
+
+
+class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`otel`: every run sends its traces to the collector that the OTEL_* variables name."""
+
+    otel: bool = False
+
+
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
     keep_awake: bool = True
     agent: AgentChoices = AgentChoices()
+    notify: NotifyChoices = NotifyChoices()
+    traces: TraceChoices = TraceChoices()
 
 
 def read(text: str | None, path: str) -> UserChoices:
@@ -42,7 +65,7 @@ def read(text: str | None, path: str) -> UserChoices:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ConfigInvalid(
             f"{path} cannot be used: {error}.",
-            why="It says how commands and agents are confined.",
+            why="It says how commands and agents are confined, and how you are told of things.",
             do='Write it as sandbox = "auto" and [agent] confine = true; docs/configuration.md has all of it.',
         ) from error
     if any(folder.startswith("/") or ".." in folder.split("/") for folder in choices.agent.folders):

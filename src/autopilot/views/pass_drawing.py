@@ -3,13 +3,13 @@
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.digest import tokens_of
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry, StepFinished, StepStarted
 from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Plan
 from autopilot.domain.record import remediation_task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered
-from autopilot.domain.spending import tokens_of
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.duration import short

@@ -40,9 +40,10 @@ def account(run_entries: Sequence[Entry], phase_entries: Mapping[str, Sequence[E
 
 def _heading(events: Sequence[Event]) -> Iterator[str]:
     start = next((e for e in events if isinstance(e, RunStarted)), None)
-    passed = {e.outcome.phase for e in judged(events) if isinstance(e.verdict, Advance)}
-    total = len(start.targets) if start else len(_phases(events))
-    yield f"{f'Run {start.run}' if start else 'Run'}: {len(passed)} of {total} phases passed."
+    asked_for = start.targets if start else _phases(events)
+    # A part of a phase that was split is told of below, and is no phase.
+    passed = {e.outcome.phase for e in judged(events) if _passed(e)}.intersection(asked_for)
+    yield f"{f'Run {start.run}' if start else 'Run'}: {len(passed)} of {len(asked_for)} phases passed."
     end = next((e for e in reversed(events) if isinstance(e, RunFinished | RunStopped)), None)
     if end:
         yield f"It ended with exit code {end.exit_code}: {clean(end.reason)}"

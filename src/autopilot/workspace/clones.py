@@ -10,6 +10,7 @@ import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.evidence import Change
+from autopilot.domain.remembering import remember
 from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
@@ -25,7 +26,7 @@ class Laid(msgspec.Struct, frozen=True):
     links: tuple[str, ...]
 
 
-MOST_TOLD = 20
+MOST_TOLD, MOST_LISTED = 20, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +40,14 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Paths of an index that need care: submodules, and planning files the project itself tracks."""
+    """Paths of an index that need care: submodules."""
 
     links: tuple[str, ...]
-    planning: tuple[str, ...]
 
 
 def parse_listing(out: bytes) -> Listing:
-    links, planning = [], []
-    for line in out.split(b"\0")[:-1]:
-        meta, name = line.split(b"\t", 1)
-        path = os.fsdecode(name)
-        if meta.startswith(GITLINK.encode()):
-            links.append(path)
-        elif path == ".planning" or path.startswith(".planning/"):
-            planning.append(path)
-    return Listing(tuple(links), tuple(planning))
+    lines = (line.split(b"\t", 1) for line in out.split(b"\0")[:-1])
+    return Listing(tuple(os.fsdecode(name) for meta, name in lines if meta.startswith(GITLINK.encode())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,49 +82,55 @@ class Slot:
             return None
 
     def reset(self, commit: str) -> Listing:
-        """The folder holds exactly the commit when this returns; only what differs was written."""
+        """
+        The folder holds exactly the commit when this returns; only what differs was written.
+
+        What is ours alone is left out: it is laid there by whom it is for, and there is more of it with every phase.
+        """
         before = self.laid()
         self._record.unlink(missing_ok=True)
-        if before is None or not self._reused(before, commit):
-            self._made_anew(commit)
+        bare = self.store.bare(commit)
+        if before is None or not self._reused(before, bare):
+            self._made_anew(bare)
         if commit not in self.listings:
-            self.listings[commit] = parse_listing(
-                self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
-            )
+            listed = self.store.git.at(GIT_INDEX_FILE=self.index).out("ls-files", "-s", "-z")
+            return remember(self.listings, commit, parse_listing(listed), MOST_LISTED)
         return self.listings[commit]
 
     def finish(self, commit: str, listing: Listing) -> None:
         """Give the folder its `.git` and mark the slot as complete."""
         shown = self.veil.over(commit) if self.veil else commit
         self.history.hold(shown)
-        self.skeleton.lay(self.folder, shown, self.index, listing.planning)
+        self.skeleton.lay(self.folder, shown, self.index)
         part = self._record.with_suffix(".part")
         part.write_bytes(msgspec.json.encode(Laid(commit, listing.links)))
         part.replace(self._record)
 
-    def _reused(self, before: Laid, commit: str) -> bool:
-        """Whether what is there could be turned into the commit without a word of complaint from git."""
+    def _reused(self, before: Laid, bare: str) -> bool:
+        """Whether what is there could be turned into the tree without a word of complaint from git."""
         try:
             if not (stat.S_ISDIR(self.folder.lstat().st_mode) and self.index.exists()):
                 return False
             remove(self.folder / ".git")
             for link in before.links:
                 remove_below(self.folder, link)
+            for own in OURS_ALONE:
+                remove(self.folder / own)
             git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
             # Cleaning comes first: a folder swapped for a link is gone before files are compared through it.
             cleaned = git.run("clean", "-ffdxq", ok=(0, 1, 128))
-            written = git.run("read-tree", "-u", "--reset", commit, ok=(0, 128))
+            written = git.run("read-tree", "-u", "--reset", bare, ok=(0, 128))
             tidy_modes(self.folder)
         except (OSError, StorageFailed):
             return False
         return not (cleaned.exit_code or written.exit_code or cleaned.stderr or written.stderr)
 
-    def _made_anew(self, commit: str) -> None:
+    def _made_anew(self, bare: str) -> None:
         remove(self.folder)
         self.index.unlink(missing_ok=True)
         self.folder.mkdir(parents=True)
         git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
-        git.run("read-tree", "-u", "--reset", commit)
+        git.run("read-tree", "-u", "--reset", bare)
 
     def is_whole(self) -> bool:
         """Whether an agent's work may be in the folder: it was laid out to the end and is still there."""
@@ -169,7 +168,7 @@ class Slot:
             if added.exit_code and is_ours_to_fail(added):
                 raise git_failure("add", added)
             left_out = _left_out(git, where) if added.exit_code else ()
-            tree = git.text("write-tree")
+            tree = self.store.grafted(git.text("write-tree"), base)
         finally:
             index.unlink(missing_ok=True)
             index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
@@ -184,7 +183,7 @@ class Slot:
         shutil.copy2(self.index, index)
         if laid and laid.commit == base:
             return laid.links
-        git.run("read-tree", "-i", "-m", base)
+        git.run("read-tree", "-i", "-m", self.store.bare(base))
         return parse_listing(git.out("ls-files", "-s", "-z")).links
 
     def seal(self, base: str, message: str) -> Change:

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autopilot.domain.remembering import remember
 from autopilot.workspace.git import Git
 from autopilot.workspace.removal import remove
 from autopilot.workspace.store import OURS_ALONE
@@ -22,6 +23,7 @@ CONFIG = """[core]
 """
 SHA256 = "[extensions]\n\tobjectformat = sha256\n"
 SHA256_DIGITS = 64
+MOST_INDEXES = 6
 SMALL_INDEX = 100_000
 
 
@@ -41,8 +43,8 @@ class Skeleton:
     indexes: dict[str, bytes] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
 
-    def lay(self, folder: Path, commit: str, index: Path, hidden: tuple[str, ...]) -> None:
-        """A new `.git` on branch `work` at the commit. Tracked paths in `hidden` never show as changed."""
+    def lay(self, folder: Path, commit: str, index: Path) -> None:
+        """A new `.git` on branch `work` at the commit. What is ours alone never shows as changed."""
         own = folder / ".git"
         remove(own)
         for below in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
@@ -65,17 +67,20 @@ class Skeleton:
             os.utime(own / "index", (1, 1))
             return
         shutil.copy2(index, own / "index")
-        if hidden:
-            self._hide(own / "index", folder, hidden)
-            self._remember(commit, own / "index")
+        if not self.drops and self._hide(commit, own / "index", folder):
+            self._remember(commit, index, own / "index")
 
-    def _hide(self, index: Path, folder: Path, hidden: tuple[str, ...]) -> None:
-        listed = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in hidden)
-        at = self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=folder)
-        how = "--force-remove" if self.drops else "--skip-worktree"
-        at.run("update-index", "-z", how, "--stdin", stdin=listed)
+    def _hide(self, commit: str, index: Path, folder: Path) -> bool:
+        """Put in what the commit has of ours alone, such that it never shows as changed; whether there is any."""
+        ours = self.git.out("ls-tree", "-r", "-z", "--full-tree", commit, "--", *OURS_ALONE)
+        if ours:
+            at = self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=folder)
+            at.run("update-index", "-z", "--index-info", stdin=ours)
+            names = b"".join(line.split(b"\t", 1)[1] + b"\0" for line in ours.split(b"\0")[:-1])
+            at.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=names)
+        return bool(ours)
 
-    def _remember(self, commit: str, index: Path) -> None:
-        """A small index serves every checkout of the commit: git then looks at the files instead of their dates."""
-        if index.stat().st_size < SMALL_INDEX:
-            self.indexes[commit] = index.read_bytes()
+    def _remember(self, commit: str, bare: Path, index: Path) -> None:
+        """Few files serve every checkout of the commit: git then looks at them instead of their dates."""
+        if bare.stat().st_size < SMALL_INDEX:
+            remember(self.indexes, commit, index.read_bytes(), MOST_INDEXES)

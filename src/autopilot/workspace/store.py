@@ -5,17 +5,19 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from autopilot.domain.evidence import Change, FileChange
+from autopilot.domain.remembering import remember
 from autopilot.workspace.beneath import opened, sync_folder, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
 
 OURS_ALONE = (".planning", ".autopilot")
+MOST_KNOWN = 64
 GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
@@ -70,6 +72,8 @@ class Store:
     run: str
     identity: Callable[[], Identity]
     slot: str = "0"
+    tops: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    bares: dict[str, str] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:
@@ -152,16 +156,42 @@ class Store:
     def tree(self, commit: str) -> str:
         """The id the commit's tree would have without `.planning` and `.autopilot`."""
         body = b""
-        for line in self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1]:
+        for line in self.entries(commit):
             meta, name = line.split(b"\t", 1)
             mode, _, oid = meta.split(b" ")
             if os.fsdecode(name) not in OURS_ALONE:
                 body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
         return object_id("tree", body, like=commit)
 
+    def bare(self, commit: str) -> str:
+        """A tree of ours with all of the commit but `.planning` and `.autopilot`; the commit where it has neither."""
+        lines = self.entries(commit)
+        kept = [line for line in lines if not _is_ours_alone(line)]
+        if len(kept) == len(lines):
+            return commit
+        if commit not in self.bares:
+            made = self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in kept))
+            return remember(self.bares, commit, made, MOST_KNOWN)
+        return self.bares[commit]
+
+    def entries(self, commit: str) -> tuple[bytes, ...]:
+        """What lies right in the root of the commit, as `ls-tree` has it."""
+        if commit not in self.tops:
+            listed = tuple(self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1])
+            return remember(self.tops, commit, listed, MOST_KNOWN)
+        return self.tops[commit]
+
+    def grafted(self, tree: str, base: str) -> str:
+        """The tree with `.planning` and `.autopilot` as they are in `base`."""
+        ours = [line for line in self.entries(base) if _is_ours_alone(line)]
+        if not ours:
+            return tree
+        lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not _is_ours_alone(line)]
+        return self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in (*lines, *ours)))
+
     def top(self, commit: str) -> dict[str, str]:
         """What lies right in the commit's root: name to object id."""
-        lines = (line.split(b"\t", 1) for line in self.git.out("ls-tree", "-z", commit).split(b"\0")[:-1])
+        lines = (line.split(b"\t", 1) for line in self.entries(commit))
         return {os.fsdecode(name): meta.split(b" ")[2].decode() for meta, name in lines}
 
     def read(self, commit: str, path: str) -> str | None:
@@ -286,3 +316,8 @@ def parse_difference(out: bytes) -> Difference:
             added += int(plus) if plus != b"-" else 0
             removed += int(minus) if minus != b"-" else 0
     return Difference(touched=tuple(touched), added=added, removed=removed)
+
+
+def _is_ours_alone(line: bytes) -> bool:
+    """Of a line of `ls-tree -z`."""
+    return os.fsdecode(line.split(b"\t", 1)[1]) in OURS_ALONE

@@ -28,6 +28,9 @@ class PlayedExaminer:
     def write_config(self, folder: str) -> str:
         return f"{folder}/config.json"
 
+    def try_notifying(self) -> tuple[Check, ...]:
+        return (Check(level="ok", what="notify", found="json: a test was sent"),)
+
 
 def level_of(folder: Path, what: str) -> set[str]:
     return {check.level for check in app.examine(str(folder)) if check.what == what}

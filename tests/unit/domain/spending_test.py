@@ -2,10 +2,11 @@
 
 import pytest
 
+from autopilot.domain.digest import Spent
 from autopilot.domain.evidence import Usage
 from autopilot.domain.run_caps import RunCaps, capped
 from autopilot.domain.settings import Limits
-from autopilot.domain.spending import Debit, Spent, answers, debit, spent
+from autopilot.domain.spending import Debit, answers, debit, spent
 from support.records import Story
 
 DEAR = Usage(input_tokens=40_000, output_tokens=2_000, cost_usd=0.5)
@@ -20,11 +21,11 @@ def calls(*usages: Usage, role: str = "execute") -> Story:
 
 
 def test_what_no_agent_told_is_unknown_and_not_zero() -> None:
-    assert spent(answers([calls(Usage(), Usage()).digest])) == Spent(calls=2, untold_tokens=2, untold_usd=2)
+    assert spent([calls(Usage(), Usage()).digest]) == Spent(calls=2, untold_tokens=2, untold_usd=2)
 
 
 def test_what_some_told_is_summed_beside_how_many_did_not() -> None:
-    told = spent(answers([calls(DEAR, Usage(output_tokens=5), CHEAP).digest]))
+    told = spent([calls(DEAR, Usage(output_tokens=5), CHEAP).digest])
 
     assert (told.tokens, told.usd, told.untold_tokens, told.untold_usd) == (52_005, 0.6, 0, 1)
 

@@ -245,6 +245,16 @@ def test_a_remediation_that_failed_leaves_the_result_before_it() -> None:
     ]
 
 
+def test_a_second_chance_adds_to_the_debug_rounds_and_re_plans_of_the_first_try() -> None:
+    tape = Tape()
+    for tries in (2, 1):
+        tape.begin("1")
+        tape.end(outcome(status="failed", debug_attempts=tries, replan_attempts=1), Stop(because="red"))
+    phase = state_of(tape.run, tape.passes)["phases"]["1"]
+
+    assert (phase["debug_attempts"], phase["replan_attempts"]) == (3, 2)
+
+
 def test_every_score_is_in_the_history_and_the_newest_counts() -> None:
     tape = Tape()
     tape.begin("1")
@@ -482,3 +492,18 @@ def test_the_state_is_text_that_reads_back_equal() -> None:
 
     assert msgspec.json.decode(state_text(state)) == state
     assert state_text(state).endswith(b"\n}\n")
+
+
+def test_a_rollback_is_told_when_it_begins_and_when_it_is_done() -> None:
+    """EVT-01: from where to where, and where the work is kept."""
+    tape = Tape()
+    tape.begin("1")
+    undone = msgspec.structs.replace(
+        outcome("1"), status="failed", rollback=True, rollback_from="c1", rollback_to=BASE, diagnostic_branch="kept"
+    )
+    tape.end(undone, Stop(because="harm"))
+
+    assert events(tape)[-3:] == ["rollback_initiated", "rollback_completed", "phase_failed"]
+    assert details(tape, "rollback_completed") == [
+        {"phase_id": "1", "from": "c1", "to": BASE, "diagnostic_branch": "kept"}
+    ]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from autopilot.domain.digest import CallDigest
+from autopilot.domain.digest import CallDigest, spent_by
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -24,7 +24,6 @@ from autopilot.domain.evidence import Usage
 from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.spending import spent
 from autopilot.domain.verdict import AskHuman, Stop
 from autopilot.journal.timeline import histories
 from autopilot.views.drawing import after, agent_name, picture_of
@@ -82,7 +81,7 @@ def test_the_picture_says_what_the_record_says(cut: int) -> None:
     told = feast()[:cut]
     run = RunRecord(entries=tuple(entry for stream, entry in told if "/" not in stream))
     answers = [e.event for _, e in told if isinstance(e.event, AgentAnswered)]
-    bill, picture = spent(CallDigest(role=a.role, usage=a.usage) for a in answers), picture_of(told)
+    bill, picture = spent_by(CallDigest(role=a.role, usage=a.usage) for a in answers), picture_of(told)
     phases = {p.phase for p in picture.passes.values()}
 
     assert {row.id: row.state for row in picture.targets} == {p: h.status for p, h in histories(run).items()}

@@ -1,5 +1,7 @@
 """The account of a finished run."""
 
+from msgspec.structs import replace
+
 from autopilot.domain.events import PhaseFinished, PhaseLanded, PhaseSkipped, PhaseStarted, RunFinished
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -68,3 +70,13 @@ def test_a_run_that_was_cut_off_has_an_account_too() -> None:
     assert account(RUN_ENTRIES[:2], {}) == (
         "Run run-2026-02-09-143052: 0 of 3 phases passed.\n\nPhase 1 Greeting\n  ended: not finished\n"
     )
+
+
+def test_a_part_of_a_phase_is_told_of_and_is_no_phase() -> None:
+    part = replace(brief("3"), phase=replace(brief("3").phase, id="3a"), parent="3")
+    ended = PhaseFinished(cycle=0, outcome=outcome(phase="3a"), verdict=Advance())
+
+    told = account(entries(run_started(), PhaseStarted(brief=part), ended), {}).splitlines()
+
+    assert told[0] == "Run run-2026-02-09-143052: 0 of 3 phases passed."
+    assert told[-1] == "  ended: completed at 9.4/10: every gate passed"

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from autopilot.domain.agent import REVIEWERS
-from autopilot.domain.digest import CallDigest
+from autopilot.domain.digest import CallDigest, Spent, spent_by
 from autopilot.domain.events import AgentAnswered
-from autopilot.domain.spending import Spent, spent
 from autopilot.domain.value import Value
 from autopilot.views.report.phases import of_run
 from autopilot.views.report.told import Told
@@ -62,7 +61,7 @@ def _shares(groups: Mapping[str, Sequence[AgentAnswered]]) -> tuple[Share, ...]:
 
 def _share(name: str, made: Sequence[AgentAnswered]) -> Share:
     calls = [CallDigest(role=answer.role, usage=answer.usage) for answer in made]
-    return Share(name=name, spent=spent(calls), seconds=sum(answer.seconds for answer in made))
+    return Share(name=name, spent=spent_by(calls), seconds=sum(answer.seconds for answer in made))
 
 
 def tokens_told(share: Spent) -> str:

@@ -1,0 +1,1 @@
+"""The dashboard: runs as web pages on this machine, computed from their journals."""

@@ -1,0 +1,416 @@
+"""The dashboard over real connections: what changes is told at once, and nothing hostile gets in or breaks it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autopilot import serving
+from autopilot.agents import transcripts
+from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
+from autopilot.domain.events import RunFinished
+from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile, write_open
+from autopilot.views.dashboard.deeds import Deeds, Given, Question
+from autopilot.views.dashboard.slow import Patience
+from support.dashboards import Chronicle, Site, served
+from support.deferring import script
+from support.project import honest
+from support.records import RUN
+from support.runs import driven
+
+INSIDE = f"/api/projects/1/runs/{RUN}/phases"
+SECRET = "ghp_" + "a1B2" * 9
+
+
+class Recorder:
+    """Stands in for the verbs and keeps what it was asked to do."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[Any, ...]] = []
+
+    def verdict(self, folder: Path, phase: str, verdict: Given, issues: tuple[str, ...]) -> str:
+        self.done.append(("verdict", folder.name, phase, verdict, issues))
+        return f"Phase {phase}: {verdict}."
+
+    def stop(self, folder: Path) -> str:
+        self.done.append(("stop", folder.name))
+        raise RepositoryInvalid("It did not stop.", why="It is busy.", do="Try again.")
+
+    def pending(self, folder: Path) -> tuple[Question, ...]:
+        return (Question(id="q1", text="Which colour?", options=("red",)),)
+
+    def answer(self, folder: Path, question: str, text: str) -> str:
+        self.done.append(("answer", question, text))
+        return "Written down."
+
+    @property
+    def deeds(self) -> Deeds:
+        return Deeds(stop=self.stop, verdict=self.verdict, questions=self, transcript=serving.transcript)
+
+
+@pytest.fixture
+def chronicle(tmp_path: Path) -> Iterator[Chronicle]:
+    told = Chronicle(tmp_path / "letters")
+    told.whole("1", said=f"the key is {SECRET}")
+    with told.journal:
+        yield told
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def site(chronicle: Chronicle, recorder: Recorder) -> Iterator[Site]:
+    with served(chronicle.root, deeds=recorder.deeds, patience=Patience(head_s=1.0, body_s=0.5)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Recorder]]:
+    """One server for all that must not get in: nothing may be done there, and it must answer to the end."""
+    recorder, told = Recorder(), Chronicle(tmp_path_factory.mktemp("attacked") / "letters")
+    told.whole("1")
+    with told.journal, served(told.root, deeds=recorder.deeds, patience=Patience(head_s=1.0, body_s=0.5)) as site:
+        yield site, recorder
+        assert site.get(f"{INSIDE}/1").status == 200
+    assert recorder.done == []
+
+
+def test_a_viewer_is_told_all_there_is_and_within_a_second_what_changes(site: Site, chronicle: Chronicle) -> None:
+    with site.watching() as viewer:
+        first = viewer.run()
+        chronicle.begin("2")
+        begun = time.monotonic()
+        change = viewer.run()
+
+    assert time.monotonic() - begun < 1.0
+    assert (first["whole"], first["parts"]["phase/1"]["status"], first["parts"]["phase/1"]["score"]) == (
+        True,
+        "completed",
+        9.4,
+    )
+    assert (change["whole"], change["parts"]["phase/2"]["status"]) == (False, "in_progress")
+    assert set(change["parts"]) == {"phase/2", "open/2", "run"}
+
+
+def test_a_new_run_takes_the_place_of_the_newest(site: Site, chronicle: Chronicle) -> None:
+    with site.watching() as viewer:
+        viewer.run()
+        chronicle.journal.close()
+        second = Chronicle(chronicle.root, run="run-2026-02-02-120000")
+        found = viewer.run()
+        second.journal.close()
+
+    assert (found["whole"], found["parts"]["run"]["run"]) == (True, "run-2026-02-02-120000")
+
+
+def test_a_damaged_journal_is_told_and_the_server_goes_on(site: Site, chronicle: Chronicle) -> None:
+    with site.watching() as viewer:
+        viewer.run()
+        chronicle.journal.close()
+        for file in (chronicle.root / ".autopilot").iterdir():
+            file.write_bytes(b"nonsense")
+        told = ""
+        while not told:
+            name, event = viewer.event()
+            told = event["parts"]["projects"][0]["trouble"] if name == "projects" else ""
+
+    assert site.get("/", {}).status == 200
+
+
+def test_a_phase_is_looked_into_down_to_a_call_without_its_secrets(site: Site, chronicle: Chronicle) -> None:
+    ran = transcripts.Transcript(
+        call=f"{RUN}/1/execute/1", command=("agent",), stdin={"prompt": "Write it."}, stdout="x" * 90_000, stderr="",
+        exit=0, seconds=1.0,
+    )  # fmt: skip
+    transcripts.store(chronicle.root / ".autopilot" / "transcripts", ran)
+
+    steps = site.get(f"{INSIDE}/1").json["passes"][0]["steps"]
+    call = f"{INSIDE}/1/passes/0/calls/{steps[0]['calls'][0]['entry']}"
+    said = site.get(f"{call}?part=said").json
+    second = site.get(f"{call}?part=output&offset=40000").json["page"]
+    assert [(step["step"], step["seconds"]) for step in steps] == [("execute", 3.0)]
+    assert said["page"]["text"] == "the key is [redacted:github]"
+    assert said["sizes"] | {"process": 0} == {
+        "answer": said["sizes"]["answer"], "said": 28, "commands": 9, "prompt": 9, "output": 90_000, "process": 0,
+    }  # fmt: skip
+    assert (len(second["text"]), second["next"], second["total"]) == (40_000, 80_000, 90_000)
+
+
+def test_what_a_person_does_is_done_by_the_verbs(site: Site, recorder: Recorder) -> None:
+    given = {"phase": "1", "verdict": "issues", "issues": ["too short"]}
+
+    assert site.post("/api/projects/1/verdict", given).json == {"said": "Phase 1: issues."}
+    assert site.post("/api/projects/1/answer", {"question": "q1", "text": "red"}).json == {"said": "Written down."}
+    stopped = site.post("/api/projects/1/stop", {})
+    assert (stopped.status, stopped.json["do"]) == (409, "Try again.")
+    assert site.post("/api/projects/1/resume", {}).status == 404
+    assert recorder.done == [
+        ("verdict", "letters", "1", "issues", ("too short",)),
+        ("answer", "q1", "red"),
+        ("stop", "letters"),
+    ]
+
+
+def test_a_look_is_only_a_look(chronicle: Chronicle, recorder: Recorder) -> None:
+    with served(chronicle.root, deeds=recorder.deeds, read_only=True) as site, site.watching() as viewer:
+        assert viewer.event() == ("may", [])
+        assert site.post("/api/projects/1/stop", {}).status == 403
+
+    assert recorder.done == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/projects/../../etc/passwd/runs/latest/watch",
+        "/api/projects/1/runs/..%2f..%2fsecret/watch",
+        "/api/projects/1/runs/latest/phases/..%2f..%2f..%2fetc%2fpasswd",
+        f"{INSIDE}/..",
+        f"{INSIDE}/1%00",
+        f"{INSIDE}/1~1",
+        f"{INSIDE}/1/passes/99/calls/0",
+        f"{INSIDE}/1/passes/0/calls/999999999999",
+        f"{INSIDE}/1/passes/0/calls/-1",
+        f"{INSIDE}/1/passes/0/calls/..%2f0",
+        f"{INSIDE}/1/passes/-1/calls/0",
+        "/api/projects/9/runs/latest/watch",
+        f"/api/projects/1/runs/{RUN}%2f1/watch",
+        "/api/",
+        "/api/projects/1/__class__",
+    ],
+)
+def test_an_id_never_becomes_a_path(attacked: tuple[Site, Recorder], path: str) -> None:
+    site, _ = attacked
+    answer = site.get(path)
+
+    assert answer.status in {404, 405}
+    assert "root:" not in answer.body.decode()
+
+
+FORGED: list[tuple[str, dict[str, str], bytes]] = [
+    ("form", {"Content-Type": "application/x-www-form-urlencoded"}, b"phase=1&verdict=pass"),
+    ("multipart", {"Content-Type": "multipart/form-data; boundary=x"}, b"--x--"),
+    ("text", {"Content-Type": "text/plain"}, b'{"phase": "1", "verdict": "pass"}'),
+]
+
+
+@pytest.mark.parametrize(("kind", "headers", "body"), FORGED, ids=[kind for kind, *_ in FORGED])
+def test_a_form_of_another_page_does_nothing(
+    attacked: tuple[Site, Recorder], kind: str, headers: dict[str, str], body: bytes
+) -> None:
+    site, recorder = attacked
+    forged = {**headers, "Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+    as_ours = {**headers, **site.headers(), "Origin": site.origin}
+
+    assert site.send("POST", "/api/projects/1/verdict", forged, body).status == 403
+    assert site.send("POST", "/api/projects/1/verdict", as_ours, body).status == 415
+    assert recorder.done == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b'{"phase": 1, "verdict": "pass"}', b'{"phase": "1", "verdict": "perhaps"}', b"[" * 9000,
+     b'{"phase": "1", "verdict": "pass", "more": 1}', b"\xff\xfe"],
+    ids=["empty", "cut", "list", "number", "unknown", "deep", "more", "binary"],
+)  # fmt: skip
+def test_a_body_that_is_not_as_it_should_be_does_nothing(attacked: tuple[Site, Recorder], body: bytes) -> None:
+    site, recorder = attacked
+    headers = {**site.headers(), "Origin": site.origin, "Content-Type": "application/json"}
+
+    assert site.send("POST", "/api/projects/1/verdict", headers, body).status == 400
+    assert recorder.done == []
+
+
+def test_every_answer_has_the_strict_headers_and_no_cookie(attacked: tuple[Site, Recorder]) -> None:
+    site, _ = attacked
+    for answer in (site.get("/", {}), site.get("/app.js", {}), site.get(INSIDE, {}), site.get(f"{INSIDE}/1")):
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert not {"set-cookie", "access-control-allow-origin", "server"} & answer.headers.keys()
+
+
+def test_what_is_too_long_is_cut_off(attacked: tuple[Site, Recorder]) -> None:
+    site, recorder = attacked
+    head = f"POST /api/projects/1/stop HTTP/1.1\r\nHost: {site.host}\r\nOrigin: {site.origin}\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {site.door.write_token}\r\n"
+    long_header = site.raw(f"GET / HTTP/1.1\r\nHost: {site.host}\r\nX: {'y' * 70_000}\r\n\r\n".encode())
+    chunks = f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + b"2000\r\n" + b" " * 0x2000 + b"\r\n"
+    long_body = site.raw(chunks + b"2001\r\n" + b" " * 0x2001 + b"\r\n0\r\n\r\n")
+
+    assert b" 431 " in long_header.splitlines()[0]
+    assert b" 413 " in long_body.splitlines()[0]
+    assert recorder.done == []
+
+
+def test_a_request_that_drips_is_dropped(attacked: tuple[Site, Recorder]) -> None:
+    site, _ = attacked
+    begun = time.monotonic()
+    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as held:
+        held.settimeout(0.1)
+        got = None
+        while got is None and time.monotonic() - begun < 8:
+            try:
+                held.sendall(b"G")
+                got = held.recv(10)
+            except TimeoutError:
+                continue
+            except OSError:
+                got = b""
+
+    assert got == b""
+    assert time.monotonic() - begun < 5
+
+
+def test_a_body_that_never_comes_is_not_waited_for(attacked: tuple[Site, Recorder]) -> None:
+    site, _ = attacked
+    head = (
+        f"POST /api/projects/1/stop HTTP/1.1\r\nHost: {site.host}\r\nOrigin: {site.origin}\r\n"
+        f"Content-Type: application/json\r\nAuthorization: Bearer {site.door.write_token}\r\nContent-Length: 10\r\n\r\n"
+    )
+
+    assert b" 408 " in site.raw(head.encode()).splitlines()[0]
+
+
+def test_two_hundred_viewers_see_the_same_change(site: Site, chronicle: Chronicle) -> None:
+    with ExitStack() as open_ones:
+        viewers = [open_ones.enter_context(site.watching()) for _ in range(200)]
+        assert all(viewer.run()["whole"] for viewer in viewers)
+        chronicle.begin("3")
+        begun = time.monotonic()
+        seen = {json.dumps(viewer.run()) for viewer in viewers}
+
+    assert len(seen) == 1
+    assert time.monotonic() - begun < 3
+
+
+def test_a_viewer_that_reads_nothing_holds_nobody_up(site: Site, chronicle: Chronicle) -> None:
+    with socket.create_connection(("127.0.0.1", site.port)) as deaf, site.watching() as viewer:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        token = site.door.write_token
+        deaf.sendall(
+            f"GET /api/projects/1/runs/latest/watch HTTP/1.1\r\nHost: {site.host}\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+        )
+        viewer.run()
+        for _ in range(30):
+            chronicle.open_step("1")
+        chronicle.tell(RUN, RunFinished(status="completed", exit_code=0, reason="over"))
+        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+            pass
+
+
+def test_several_projects_are_shown_beside_each_other(site: Site, tmp_path: Path, recorder: Recorder) -> None:
+    other = Chronicle(tmp_path / "numbers")
+    other.journal.close()
+
+    with served(*site.roots, other.root, tmp_path / "empty") as both, both.watching(project="2") as viewer:
+        viewer.event()
+        listed = viewer.event()[1]["parts"]["projects"]
+        assert [(p["name"], len(p["runs"])) for p in listed] == [("letters", 1), ("numbers", 1), ("empty", 0)]
+        assert viewer.run()["parts"]["run"]["status"] == "running"
+
+
+def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
+    project = driven(tmp_path, honest(), "1", "3")
+
+    def stop(entry: Any) -> None:
+        if type(entry.event).__name__ == "PhaseLanded":
+            project.meanwhile = lambda _: None
+            raise KeyboardInterrupt
+
+    project.meanwhile = stop
+    with pytest.raises(KeyboardInterrupt):
+        project.run()
+    with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
+        viewer.run()
+        said = site.post("/api/projects/1/resume", {}).json["said"]
+        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+            pass
+
+    assert said in {"The run goes on.", "The run came to its end."}
+
+
+def test_a_verdict_given_from_the_page_is_the_verbs_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = driven(tmp_path, script("1", phases="12"), "1", "2>1")
+    assert project.run().exit == 11
+    with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
+        assert viewer.run()["parts"]["phase/1"]["status"] == "needs_human_verification"
+        said = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"}).json["said"]
+        again = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"})
+        site.post("/api/projects/1/resume", {})
+        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+            pass
+
+    assert said.startswith("Phase 1: human verdict recorded: pass.")
+    assert (again.status, (project.root / "letter2.txt").exists()) == (409, True)
+
+
+def test_a_question_is_answered_where_the_next_sitting_looks(tmp_path: Path) -> None:
+    asked = {"kind": "map", "phase": "1", "number": 1, "question": "Which colour?", "category": "c", "why_needed": "w"}
+    area = {"kind": "areas", "phase": "1", "areas": ["looks"]}
+    write_open(tmp_path / ".autopilot", [area, asked], "2026-01-01T12:00:00.000Z")
+    with served(tmp_path, deeds=serving.verbs()) as site, site.watching() as viewer:
+        viewer.event()
+        waiting = viewer.event()[1]["parts"]["projects"][0]["questions"]
+        answer = {"question": waiting[0]["id"], "text": "red"}
+        assert site.post("/api/projects/1/answer", answer).json["said"] == "Your answer is kept. Questions left: 0."
+        assert site.post("/api/projects/1/answer", answer).status == 409
+        assert viewer.event()[1]["parts"]["projects"][0]["questions"] == []
+
+    kept = AskedFile(tmp_path / ".autopilot", CONTEXT_MAP).read().phase("1").questions
+    assert [(one.question, one.answer) for one in kept] == [("Which colour?", "red")]
+    assert json.loads((tmp_path / ".autopilot" / "questions.json").read_bytes())["questions"] == [area]
+
+
+def test_a_run_that_cannot_go_on_says_why(tmp_path: Path) -> None:
+    project = driven(tmp_path, honest())
+    with served(project.root, deeds=serving.verbs()) as site:
+        (project.root / ".autopilot").mkdir(exist_ok=True)
+        answer = site.post("/api/projects/1/resume", {})
+
+    assert (answer.status, answer.json["error"]) == (409, "No run found.")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [({"host": "0.0.0.0"}, "no address"), ({"host": "evil"}, "no address"), ({"host": "192.0.2.7"}, "other machines")],
+    ids=["any", "name", "far"],
+)
+def test_beyond_this_machine_is_only_for_looking(more: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageInvalid, match=told):
+        serving.door_of(serving.ServeRequest(folders=(), **more))
+
+    assert serving.door_of(serving.ServeRequest(folders=(), host="192.0.2.7", read_only=True)).write_token is None
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held, pytest.raises(UsageInvalid, match="cannot be served"):
+        serving.listening(serving.ServeRequest(folders=(), port=held.getsockname()[1]))
+
+
+def test_the_verb_prints_where_to_look_and_ends_quietly(tmp_path: Path) -> None:
+    project = driven(tmp_path, honest())
+    command = [sys.executable, "-u", "-m", "autopilot", "serve", "--port", "0"]
+    with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, text=True, env={**os.environ}) as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(3)]
+        time.sleep(0.5)
+        child.send_signal(2)
+        code = child.wait(timeout=10)
+
+    assert [line.partition(":")[0] for line in lines[:2]] == ["Dashboard", "To look only"]
+    assert code == 0

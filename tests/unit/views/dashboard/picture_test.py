@@ -1,0 +1,183 @@
+"""A run as a picture: what each entry changes of it, and that only that is drawn anew."""
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from autopilot.domain.completion import COMPLETION
+from autopilot.domain.events import (
+    AgentAnswered,
+    AgentStarted,
+    CompletionFinished,
+    CompletionStarted,
+    Entry,
+    Event,
+    Noted,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseSkipped,
+    PhaseStarted,
+    RunFinished,
+    RunResumed,
+    RunStopped,
+    StepFinished,
+    StepStarted,
+    VerdictGiven,
+)
+from autopilot.domain.evidence import Usage
+from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.views.dashboard.phase_picture import STEPS_SHOWN
+from autopilot.views.dashboard.run_picture import RunPicture
+from support.dashboards import CLEAR
+from support.records import RUN, SPEC, brief, phase, started
+
+BEGIN = PhaseStarted(brief=brief(phase=phase("1")))
+STEP = StepStarted(step="plan", n=1, base="b", nonce="n", boot="b")
+DONE = StepFinished(step="plan", n=1, commit="c", result=CLEAR, verdict=Advance(), seconds=4.0)
+
+
+def ended(verdict: Verdict, **more: Any) -> PhaseFinished:
+    outcome = PhaseOutcome(phase="1", status="completed", reason="r", commit="c", alignment_score=9.1, **more)
+    return PhaseFinished(cycle=0, outcome=outcome, verdict=verdict)
+
+
+def answer(**more: Any) -> AgentAnswered:
+    fields: dict[str, Any] = {
+        "call": "c", "role": "plan", "outcome": "ok", "answer": None, "text": "", "commands": (), "seconds": 2.0,
+        "usage": Usage(input_tokens=10, output_tokens=5, cost_usd=0.5), **more,
+    }  # fmt: skip
+    return AgentAnswered(**fields)
+
+
+def heard(events: Iterable[Event | tuple[str, Event]]) -> RunPicture:
+    """The events a second apart; those in a pair belong to the pass of that phase."""
+    picture, seconds = RunPicture(RUN), count()
+    for event in (started(phase("1"), phase("2")), *events):
+        at = f"2026-01-01T12:00:{next(seconds):02}.000Z"
+        stream, told = (f"{RUN}/{event[0]}", event[1]) if isinstance(event, tuple) else (RUN, event)
+        picture.hear(stream, Entry(number=0, at=at, event=told))
+    return picture
+
+
+def parts(*events: Event | tuple[str, Event]) -> dict[str, Any]:
+    return heard(events).take()[0]
+
+
+@pytest.mark.parametrize(
+    ("last", "status", "reason"),
+    [
+        (ended(Advance()), "completed", ""),
+        (ended(Stop(because="it_fails")), "failed", "it fails"),
+        (ended(Retry(step="plan", because="again")), "in_progress", "again"),
+        (ended(AskHuman(question="Is it?")), "needs_human_verification", "Is it?"),
+        (PhaseSkipped(phase="1", reason="blocked", blocking_phase="2"), "blocked", "blocked (phase 2)"),
+        (PhaseSkipped(phase="1", reason="done before"), "skipped", "done before"),
+    ],
+    ids=["passed", "failed", "mended", "asks", "blocked", "skipped"],
+)
+def test_a_phase_is_shown_as_it_stands(last: Event, status: str, reason: str) -> None:
+    row = parts(BEGIN, last)["phase/1"]
+
+    assert (row.status, row.reason) == (status, reason)
+
+
+@pytest.mark.parametrize(("word", "status"), [("pass", "completed"), ("issues", "failed")])
+def test_a_persons_word_counts_for_the_phase_that_waited(word: Any, status: str) -> None:
+    given = VerdictGiven(id="v", phase="1", verdict=word, issues=("too short",))
+    found = parts(BEGIN, ended(AskHuman(question="Is it?")), given)
+
+    assert (found["phase/1"].status, found["phase/1"].question, found["run"].waiting) == (status, "", None)
+
+
+def test_an_entry_draws_only_what_it_touches_anew() -> None:
+    picture = heard([BEGIN])
+    first, _ = picture.take()
+    picture.hear(f"{RUN}/1", Entry(number=0, at="2026-01-01T12:01:00.000Z", event=STEP))
+
+    assert set(first) == {"run", "phase/1", "phase/2", "open/1"}
+    assert set(picture.take()[0]) == {"run", "phase/1", "open/1"}
+    assert picture.take() == ({}, [])
+
+
+def test_the_pass_at_work_has_its_steps_calls_and_what_they_cost() -> None:
+    asked = AgentStarted(call="c", role="plan", pid=1, birth="1")
+    found = parts(BEGIN, ("1", STEP), ("1", asked), ("1", answer()), ("1", DONE), ("1", STEP), ("1", asked))
+    first, second = found["open/1"].steps
+
+    assert (first.seconds, first.verdict, first.calls[0].tokens, first.calls[0].usd) == (4.0, "Advance", 15, 0.5)
+    assert (second.seconds, second.usual, second.calls[0].seconds) == (None, 4.0, None)
+    assert [(s.unit, s.used) for s in found["run"].spend] == [("usd", 0.5), ("tokens", 15), ("minutes", 0.12)]
+
+
+def test_a_very_long_pass_is_shown_by_its_end() -> None:
+    found = parts(BEGIN, *[("1", event) for _ in range(STEPS_SHOWN) for event in (STEP, DONE)], ("1", STEP))
+
+    assert len(found["open/1"].steps) == STEPS_SHOWN
+    assert found["open/1"].steps[-1].seconds is None
+
+
+def test_time_in_which_nobody_worked_does_not_count() -> None:
+    resumed = RunResumed(pid=1, spec=SPEC, caps=RunCaps(usd=7.0))
+    spend = {s.unit: s for s in parts(RunStopped(exit_code=130, reason="interrupted"), resumed)["run"].spend}
+
+    assert (spend["minutes"].used, spend["usd"].cap, spend["usd"].used) == (0.02, 7.0, None)
+
+
+@pytest.mark.parametrize(
+    ("events", "kind", "until"),
+    [
+        ([BEGIN, ended(AskHuman(question="q"))], "person", None),
+        ([RunStopped(exit_code=21, reason="stuck")], "breaker", "2026-01-01T12:05:01.000Z"),
+        ([BEGIN, ("1", STEP), ("1", answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z"))], "limit", "2026-01-01T13:00:00Z"),
+        ([RunStopped(exit_code=22, reason="limit")], "limit", None),
+    ],
+    ids=["person", "breaker", "limit", "stopped-at-limit"],
+)  # fmt: skip
+def test_what_the_run_waits_for_is_told(events: list[Any], kind: str, until: str | None) -> None:
+    found = parts(*events)["run"].waiting
+
+    assert (found.kind, found.until) == (kind, until)
+
+
+def test_a_limit_is_over_when_the_agent_answers() -> None:
+    limited = answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z")
+
+    assert parts(BEGIN, ("1", STEP), ("1", limited), ("1", answer()))["run"].waiting is None
+
+
+def test_warnings_are_what_somebody_should_look_at() -> None:
+    found = parts(
+        BEGIN,
+        ended(Advance(), issues=("a loose end",)),
+        PhaseLanded(phase="1", commit="c", landed=False, note="your branch moved"),
+        Noted(event="cross_contamination_warning", phase="1"),
+        RunStopped(exit_code=20, reason="enough", brake="usd_per_run"),
+    )
+
+    told = ["a loose end", "not landed: your branch moved", "cross contamination warning", "usd_per_run: enough"]
+    assert [line.text for line in found["warnings"]] == told
+    assert found["phase/1"].marks == ("not landed",)
+
+
+def test_the_steps_behind_the_last_phase_are_open_or_over() -> None:
+    begun = CompletionStarted(brief=brief(phase=phase(COMPLETION)))
+    over = CompletionFinished(commit="c")
+
+    assert parts(begun)[f"phase/{COMPLETION}"].status == "in_progress"
+    done = parts(begun, (COMPLETION, STEP), over)
+    assert (done[f"phase/{COMPLETION}"].status, done[f"open/{COMPLETION}"]) == ("completed", None)
+    assert done["run"].counts == {"not_started": 2}
+
+
+@pytest.mark.parametrize(
+    ("event", "status"),
+    [(RunFinished(status="completed", exit_code=0, reason="r"), "completed"), (RunStopped(exit_code=20, reason="r"), "paused"),
+     (RunFinished(status="failed", exit_code=10, reason="r"), "failed"), (Noted(event="x"), "running")],
+    ids=["completed", "stopped", "failed", "noted"],
+)  # fmt: skip
+def test_the_run_says_how_it_is(event: Event, status: str) -> None:
+    assert parts(event)["run"].status == status

@@ -1,0 +1,47 @@
+"""The server's outermost layer: a viewer that does not take what it asked for is let go."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from starlette.types import Message, Scope
+
+from autopilot.views.dashboard.guard import Door
+from autopilot.views.dashboard.server import Guarded
+
+DOOR = Door(names=frozenset({"127.0.0.1"}), read_token="r" * 43)
+SCOPE: Scope = {
+    "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": "GET",
+    "path": "/api/watch", "raw_path": b"/api/watch", "query_string": b"", "root_path": "", "scheme": "http",
+    "headers": [(b"host", b"127.0.0.1"), (b"authorization", b"Bearer " + b"r" * 43)], "state": {},
+}  # fmt: skip
+
+
+def test_a_viewer_that_takes_nothing_is_let_go() -> None:
+    ended = list[str]()
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield b"data: 1\n\n"
+        finally:
+            ended.append("ended")
+
+    async def watch(_: Request) -> StreamingResponse:
+        return StreamingResponse(endless(), media_type="text/event-stream")
+
+    async def stuck(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            await asyncio.sleep(60)
+
+    async def silent() -> Message:
+        await asyncio.sleep(60)
+        return {"type": "http.disconnect"}
+
+    app = Guarded(Starlette(routes=[Route("/api/watch", watch)]), DOOR, send_s=0.05)
+    asyncio.run(asyncio.wait_for(app(dict(SCOPE), silent, stuck), timeout=5))
+
+    assert ended == ["ended"]
