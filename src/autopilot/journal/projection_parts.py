@@ -9,7 +9,6 @@ from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.record import RunRecord
 from autopilot.domain.returns import SubEnd
-from autopilot.domain.spending import spent
 from autopilot.journal.timeline import History
 
 
@@ -32,7 +31,7 @@ def part_tokens(known: Mapping[str, History], made: Iterable[PassDigest]) -> dic
     found: dict[str, int] = {}
     for digest in made:
         if whole := wholes.get(digest.phase):
-            found[whole] = found.get(whole, 0) + (spent(digest.calls).tokens or 0)
+            found[whole] = found.get(whole, 0) + (digest.spent.tokens or 0)
     return found
 
 
