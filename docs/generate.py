@@ -28,8 +28,8 @@ PART = re.compile(
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
     "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "consulting", "redoing.py",
-    "verdicts.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py", "reporting.py",
-    "serving.py", "tracing.py", "domain",
+    "verdicts.py", "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py",
+    "reporting.py", "serving.py", "tracing.py", "domain",
 )  # fmt: skip
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (

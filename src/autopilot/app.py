@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing, verdicts
+from autopilot import attesting, notifying, redoing, stopping, verdicts
 from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
@@ -40,7 +40,7 @@ from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.ledger import done_before, new_name
-from autopilot.journal.lock import RunLock, alive, end, owner
+from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
@@ -318,13 +318,7 @@ def trends(folder: str) -> tuple[dict[str, Any], ...]:
 
 def stop(folder: str, *, now: bool) -> str:
     """Ask the running process to stop and wait until it has; `now` does not wait for it to tidy up."""
-    home = find_root(Path(folder)) / ".autopilot"
-    holder = owner(home)
-    if holder is None or not alive(holder):
-        return "No run is going on here."
-    end(holder, now=now)
-    processes_of(home.parent).sweep(holder.run)
-    return f"Stopped {holder.run or 'the run'} (process {holder.pid}). Go on with `autopilot resume`."
+    return stopping.stop(find_root(Path(folder)), now=now)
 
 
 def rebuild(folder: str) -> str:

@@ -35,6 +35,7 @@ from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.asked import asked
+from autopilot.engine.asking import heard_calls
 from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.going_on import verified_already
@@ -81,6 +82,7 @@ class Driver:
     person: Person = NOBODY
 
     def begin(self, first: RunStarted) -> RunEnd:
+        self.crew.kept.release_all()
         workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
@@ -99,10 +101,9 @@ class Driver:
             return self._drive(streams, workspace, first)
 
     def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
-        self.crew.processes.sweep(run)
         workspace = self.workspace(run)
-        workspace.recover()
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
+            self._clear_up(run, workspace, journal)
             streams = self._streams(journal, run)
             record = streams.run()
             retry, tools = second_chances(record), self._tools(record.start)
@@ -119,20 +120,32 @@ class Driver:
             streams.append_run(resumed)
             return self._drive(streams, workspace, record.start)
 
+    def _clear_up(self, run: str, workspace: GitWorkspace, journal: SqliteJournal) -> None:
+        """End and remove what the process before us left, but for calls that go on and have no answer on record yet."""
+        kept = self.crew.kept
+        answered = heard_calls(journal, run) if kept.held() else frozenset[str]()
+        kept.release_all(but=lambda call: call not in answered)
+        held = kept.held()
+        self.crew.processes.sweep(run, held)
+        workspace.recover([paper.cwd for paper in held.values()])
+
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self.hands(workspace, first)
                 finished = self._run(hands, streams)
         except Interrupted:
+            self.crew.kept.release_all()
             streams.forget()
             streams.append_run(RunStopped(exit_code=Interrupted.exit_code, reason="interrupted"))
             raise
         except StorageFailed:
             raise
         except AutopilotError as error:
+            self.crew.kept.release_all()
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
+        self.crew.kept.release_all()
         return wind_up(self.home, streams, finished)
 
     def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:
@@ -189,6 +202,7 @@ class Driver:
             halted=processes.halted,
             cores=os.cpu_count() or 1,
             atlas=atlas,
+            keeping=self.crew.kept,
         )
 
     def _atlas(self, workspace: GitWorkspace) -> Atlas:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +13,20 @@ from autopilot.agents import choose as agents
 from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
-from autopilot.domain.events import (
-    RunStarted,
-)
+from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.events import RunStarted
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
+from autopilot.domain.settings import Settings
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
+from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.equipped import EquippedProcesses
+from autopilot.sandbox.kept import LEASE_S, KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
@@ -31,7 +34,9 @@ from autopilot.workspace.redoing import Redoing
 from autopilot.workspace.signing import GitSigner
 
 Warn = Callable[[str], None]
+LONGEST_LEASE_S = 86_400
 PLAYED = ("scripted:", "replay:")
+LEASE = "AUTOPILOT_LEASE"
 
 
 def cache_folder() -> Path:
@@ -41,6 +46,34 @@ def cache_folder() -> Path:
 def processes_of(root: Path) -> ChildProcesses:
     """Children of a run in this repository, told from those of every other by its path."""
     return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
+
+
+def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProcesses:
+    """The calls of agents held for this repository; `whose` names who may take them up."""
+    return KeptProcesses(root / ".autopilot" / "keep", processes, boot_id(), lease_s() or LEASE_S, whose)
+
+
+def lease_s() -> float:
+    """How long a call goes on when its run is gone; 0 where it ends with the run."""
+    if sys.platform != "linux" or not boot_id():
+        return 0.0
+    try:
+        lease = float(os.environ.get(LEASE, LEASE_S))
+    except ValueError:
+        lease = -1.0
+    if not 0 <= lease <= LONGEST_LEASE_S:
+        raise UsageInvalid(
+            f"{LEASE} is {os.environ[LEASE]!r}, which is no number of seconds from 0 to {LONGEST_LEASE_S}.",
+            why="It says how long an agent goes on working when its run was killed.",
+            do=f"Set it to such a number, or leave it out for {LEASE_S:.0f}.",
+        )
+    return lease
+
+
+def _signature(settings: Settings) -> str:
+    """Agents and how they are confined: a call of one crew is no answer to another."""
+    crew = (settings.agent, settings.reviewer, settings.sandbox, settings.confine_agents, settings.agent_env)
+    return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def past(home: Path) -> Ledger:
@@ -60,6 +93,7 @@ class Crew:
     processes: ChildProcesses
     ground: sandboxes.Ground
     provision: Provision
+    kept: KeptProcesses
     keep_awake: bool = True
 
 
@@ -72,7 +106,9 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     provision = provide(settings, root, workspace, ground)
     view = _view(begun, workspace, provision.readable)
-    confined = ground.agents(view) if settings.confine_agents else processes
+    kept = kept_of(root, processes, _signature(settings))
+    held = kept if lease_s() else processes
+    confined = ground.agents(view, held) if settings.confine_agents else held
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     called = passing_on(confined, settings.agent_env, os.environ)
     desk = Desk(
@@ -85,7 +121,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     agent = agents.choose(settings.agent, desk, launch)
     other = settings.reviewer
     reviewer = agents.choose(other, desk, launch) if other else agent
-    return Crew(agent, reviewer, processes, ground, provision, settings.keep_awake)
+    return Crew(agent, reviewer, processes, ground, provision, kept, settings.keep_awake)
 
 
 def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:

@@ -18,7 +18,7 @@ from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.settling import settle_run
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
-from autopilot.hiring import cache_folder, processes_of, signer_of
+from autopilot.hiring import cache_folder, kept_of, processes_of, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock
@@ -173,8 +173,9 @@ def heed(root: Path, streams: Streams, inbox: Inbox, warn: Warn) -> None:
     before, start = streams.run().end, streams.run().start
     processes, home = processes_of(root), root / ".autopilot"
     workspace = GitWorkspace(Places(root=root, cache=cache_folder()), processes, start.run, os.environ)
-    processes.sweep(start.run)
-    workspace.recover()
+    held = kept_of(root, processes).held()
+    processes.sweep(start.run, held)
+    workspace.recover([paper.cwd for paper in held.values()])
     sign = signer_of(home, processes, warn).sign if start.settings.sign_receipts else unsigned
     finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign), inbox), streams)
     if finished is not None:

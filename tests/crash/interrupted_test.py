@@ -63,10 +63,16 @@ def survivors(letters: Letters) -> list[str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
-def test_half_done_work_is_kept_and_the_step_runs_again(letters: Letters, number: signal.Signals) -> None:
+def test_half_done_work_is_kept_and_the_step_runs_again(
+    letters: Letters, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTOPILOT_LEASE", "0.5")
     run = begin(letters)
     os.kill(run.pid, number)
     run.wait()
+    deadline = time.monotonic() + 30
+    while survivors(letters) and time.monotonic() < deadline:
+        time.sleep(0.02)
 
     assert app.resume(str(letters.root), lambda *_: None, print).exit == 0
     ours = f"--git-dir={letters.root}/.autopilot/repo.git"

@@ -118,7 +118,7 @@ class WindingLetters(Letters):
 MEETING = """
 touch "$here/met-$AUTOPILOT_NAME"
 while [ "$(ls "$here" | grep -c ^met-)" -lt 3 ]; do sleep 0.02; done
-[ -e "$here/go" ] || {{ (setsid sleep 61 &); sleep 60; }}
+[ -e "$here/go" ] || {{ (setsid sleep 61 &); while [ ! -e "$here/go" ]; do sleep 0.02; done; }}
 """
 
 
@@ -126,7 +126,7 @@ class MeetingLetters(Letters):
     """
     Three letters that need nothing of each other; each executor goes on only when all three are there.
 
-    `held`: then they wait for a minute, until somebody writes the file `go` beside the agent before they come.
+    `held`: then they wait until somebody writes the file `go` beside the agent.
     """
 
     phases = "all"

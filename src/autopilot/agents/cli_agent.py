@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import msgspec
+
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
@@ -107,13 +109,14 @@ class CliAgent:
             stdin=dialogue.opening() if dialogue else ask.prompt.encode(),
             timeout_s=call.seconds,
             mark=call.id,
+            asked=call.prompt,
             talk=talk,
         )
         ran = desk.processes.run(job, started)
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
-        return reply_of(call, backend, talk.reader, ran)
+        return msgspec.structs.replace(reply_of(call, backend, talk.reader, ran), seconds=ran.seconds)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

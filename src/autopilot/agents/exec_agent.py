@@ -39,10 +39,11 @@ class ExecAgent:
             stdin=msgspec.json.encode(question),
             timeout_s=call.seconds,
             mark=call.id,
+            asked=call.prompt,
         )
         ran = self._processes.run(job, started)
         store(self._transcripts, transcript(call.id, self._argv, question, ran))
-        return reply_of(ran)
+        return msgspec.structs.replace(reply_of(ran), seconds=ran.seconds)
 
 
 def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:

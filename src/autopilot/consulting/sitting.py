@@ -18,7 +18,7 @@ from autopilot.domain.settings import Settings
 from autopilot.driving import Driver
 from autopilot.engine.consultation import FOLDER, Consultation, left_open
 from autopilot.engine.streams import Streams
-from autopilot.hiring import hire
+from autopilot.hiring import hire, kept_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger, new_name
 from autopilot.journal.lock import RunLock
@@ -77,7 +77,7 @@ def sitting(kind: str, around: Around, phases: tuple[Phase, ...]) -> Iterator[Co
     with stopped_by_signals(), RunLock(around.home, name), SqliteJournal(around.home / "journal.db", clock) as journal:
         workspace = driver.workspace(name)
         start = workspace.start()
-        workspace.recover()
+        workspace.recover([paper.cwd for paper in kept_of(around.root, crew.processes).held().values()])
         workspace.snapshot_planning()
         streams = Streams(journal, FOLDER + name, ())
         begun = msgspec.structs.replace(first, run=name, branch=start.branch, base=start.base)

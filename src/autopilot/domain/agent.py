@@ -81,7 +81,8 @@ class Reply(Value, frozen=True, kw_only=True):
     `text` is the end of what the agent printed, `lines` how many lines the whole of it had; the whole lies in the
     transcript. `commands` are facts only where the adapter `observes` what the agent runs; otherwise they are what the
     agent says. `usage` is what this call cost, whatever its `thread` had cost before. `issues` is what was wrong with
-    what the program printed, apart from the answer.
+    what the program printed, apart from the answer. `seconds` is how long the program ran, where one did: it may have
+    begun before the call was taken up.
     """
 
     outcome: Outcome
@@ -95,6 +96,7 @@ class Reply(Value, frozen=True, kw_only=True):
     thread: Thread | None = None
     model: str | None = None
     issues: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 def access_of(role: str) -> Access:

@@ -105,6 +105,10 @@ class Workspace(Protocol):
         """A separate, disposable checkout; gone afterwards."""
         ...
 
+    def taken_up(self, folder: str) -> AbstractContextManager[str]:
+        """A checkout that an earlier process made and somebody still works in, as it is; gone afterwards."""
+        ...
+
     def change(self, base: str, commit: str) -> Change: ...
 
     def read(self, commit: str, path: str) -> str | None:

@@ -40,6 +40,9 @@ class Job(Value, frozen=True, kw_only=True):
 
     `inherited` are open files the program gets under the same numbers. `leaves` says how what it started ends: by a
     search for its mark, by itself when it is asked to stop, or not at all because nothing can outlive the program.
+
+    `asked` tells one question from another where the job is held beyond our life; its input does where it is empty.
+    `held_open` are files that somebody must have open while the program is at work.
     """
 
     argv: tuple[str, ...]
@@ -50,6 +53,8 @@ class Job(Value, frozen=True, kw_only=True):
     mark: str = ""
     max_output: int = 4_000_000
     inherited: tuple[int, ...] = ()
+    held_open: tuple[int, ...] = ()
+    asked: str = ""
     leaves: Literal["strays", "asked", "nothing"] = "strays"
     talk: Talk | None = None
 
@@ -77,6 +82,28 @@ class Processes(Protocol):
     def sweep(self, mark: str) -> int:
         """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
         ...
+
+
+class Keeping(Protocol):
+    """Holds agents' calls beyond the life of the process that made them, for a while."""
+
+    def place(self, call: str, asked: str) -> str | None:
+        """The folder a call works in that an earlier process began with this very question; None where none is held."""
+        ...
+
+    def release(self, call: str) -> None:
+        """End the call if it still goes on, and forget it."""
+        ...
+
+
+class NotKeeping:
+    """Implements `Keeping` where every call ends with the process that made it."""
+
+    def place(self, call: str, asked: str) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def release(self, call: str) -> None:
+        """There is nothing to forget."""
 
 
 class Sandbox(Protocol):

@@ -1,7 +1,7 @@
 """One step's questions to agents, such that a crash at any instant asks nothing twice and loses no work."""
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
 from autopilot.domain.models import model_of
 from autopilot.domain.plain_text import harmless
+from autopilot.domain.protocols import Journal
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.repo_map import SHOWN_PATH
@@ -32,6 +33,8 @@ REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
 Heard = tuple[AgentAnswered, ...]
+Folder = Callable[[str, str], str]
+"""Where a call is made, by its id and its prompt."""
 
 
 class StepAgents:
@@ -53,12 +56,11 @@ class StepAgents:
     def ask(self, question: Question[A]) -> Answered[A]:
         files = self._files(question)
         with ExitStack() as stack:
-            checkout = self._hands.workspace.checkout(self._record.commit, files)
             opened: list[str] = []
 
-            def folder() -> str:
+            def folder(call: str, prompt: str) -> str:
                 if not opened:
-                    opened.append(stack.enter_context(checkout))
+                    opened.append(stack.enter_context(self._checkout(call, prompt, files)))
                 return opened[0]
 
             value, events, issues = self._settle(question, folder, files)
@@ -66,11 +68,16 @@ class StepAgents:
         seconds = round(sum(event.seconds for event in events), 3)
         return Answered(value=value, wrote=wrote, seconds=seconds, observed=_observed(events), issues=issues)
 
+    def _checkout(self, call: str, prompt: str, files: Mapping[str, str]) -> AbstractContextManager[str]:
+        """A new one, or that of the same call which goes on there though the process that made it is gone."""
+        workspace, held = self._hands.workspace, self._hands.keeping.place(call, prompt)
+        return workspace.taken_up(held) if held else workspace.checkout(self._record.commit, files)
+
     def work(self, question: Question[A], message: str, onto: str) -> Worked[A]:
         workspace = self._hands.workspace
         files = self._files(question)
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
-        folder = "" if change else self._workplace(files)
+        folder = "" if change else self._workplace(question.prompt, files)
         try:
             value, events = self._finished_work(question, folder, files)
         except NoAnswer:
@@ -86,7 +93,7 @@ class StepAgents:
 
     def _finished_work(self, question: Question[A], folder: str, files: Mapping[str, str]) -> tuple[A, Heard]:
         """CTXE-01: work its agent had to leave off is no answer."""
-        value, events, _ = self._settle(question, lambda: folder, files)
+        value, events, _ = self._settle(question, lambda _call, _prompt: folder, files)
         if says_exhausted(value):
             raise NoAnswer(EXHAUSTED, "the agent says that its context is used up")
         return value, events
@@ -98,21 +105,26 @@ class StepAgents:
             return known | ({SHOWN_PATH: paper} if paper else {})
         return known
 
-    def _workplace(self, files: Mapping[str, str]) -> str:
+    def _workplace(self, prompt: str, files: Mapping[str, str]) -> str:
         """
-        The agent's folder. After a crash that came behind the answer it is taken as it is: the work is whole.
+        The agent's folder. It is taken as it is after a crash that came behind the answer, when the work is whole, or
+        that the agent outlived, when it is still being done.
 
         Not so after a reboot, when files may be torn: then, as in any other crash, what is there is kept aside.
         """
         workspace = self._hands.workspace
         if self._resumed:
             folder = workspace.reopen()
-            if folder and self._same_boot() and self._heard(self.step_id):
+            if folder and self._same_boot() and (self._heard(self.step_id) or self._is_held(prompt, folder)):
                 return folder
+            self._hands.keeping.release(self.step_id)
             if folder:
                 workspace.keep_interrupted(folder, self._record.commit, self.step_id)
             self._heed_journal = False
         return workspace.clone(self._record.commit, files)
+
+    def _is_held(self, prompt: str, folder: str) -> bool:
+        return self._hands.keeping.place(self.step_id, prompt) == folder
 
     def _same_boot(self) -> bool:
         return bool(self._hands.boot) and self._started.boot == self._hands.boot
@@ -123,7 +135,7 @@ class StepAgents:
         return None if event is None or event.outcome in NOT_TO_BE_HAD else event
 
     def _settle(
-        self, question: Question[A], folder: Callable[[], str], files: Mapping[str, str]
+        self, question: Question[A], folder: Folder, files: Mapping[str, str]
     ) -> tuple[A, Heard, tuple[str, ...]]:
         """The answer as its type, and what is still wrong with it; one repair if it does not fit."""
         heard: Heard = ()
@@ -132,7 +144,7 @@ class StepAgents:
         for call_id in (self.step_id, again):
             event = self._heard(call_id)
             if event is None:
-                call = _call(question, self._record, call_id, folder())
+                call = _call(question, self._record, call_id, folder(call_id, prompt))
                 event = self._put(msgspec.structs.replace(call, prompt=prompt), files)
             heard = (*heard, event)
             value, problem = _value(event, question.answer)
@@ -154,7 +166,7 @@ class StepAgents:
         call = self._within_caps(call)
         began = hands.clock.monotonic()
         reply = hands.agent_for(call.role).call(call, started)
-        seconds = round(hands.clock.monotonic() - began, 3)
+        seconds = round(max(hands.clock.monotonic() - began, reply.seconds), 3)
         taken = hands.workspace.planning_changes(call.folder, files)
         event = _answered(call, redacted(reply, hands.redact), seconds)
         event = msgspec.structs.replace(
@@ -163,6 +175,7 @@ class StepAgents:
             touched=(*sorted(p for p in taken.changes if not writable(call.role, self._record, p)), *taken.refused),
         )
         self._streams.append(self._stream, event)
+        hands.keeping.release(call.id)
         return event
 
     def _within_caps(self, call: Call) -> Call:
@@ -175,6 +188,13 @@ class StepAgents:
             raise Tripped(brake)
         left = max(1, int(seconds_left(run, passes, now, phase)))
         return msgspec.structs.replace(call, seconds=min(call.seconds, left))
+
+
+def heard_calls(journal: Journal, run: str) -> frozenset[str]:
+    """The calls of the run whose answers are on record."""
+    entries = (entry for stream in journal.streams() if stream.startswith(f"{run}/") for entry in journal.load(stream))
+    answered = (entry.event for entry in entries if isinstance(entry.event, AgentAnswered))
+    return frozenset(event.call for event in answered if event.outcome not in NOT_TO_BE_HAD)
 
 
 def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str) -> Call:

@@ -11,7 +11,7 @@ from autopilot.domain.person import EMPTY_INBOX, Inbox
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Receipts, Workspace
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
-from autopilot.domain.running import Processes
+from autopilot.domain.running import Keeping, NotKeeping, Processes
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
@@ -43,7 +43,7 @@ class Hands:
 
     `redact` takes secrets out of what agents say before it is written down. `elsewhere` makes the hands for work at
     the same time, in the clone of that number; while `halted` is entered, no thread can run anything. `cores` is how
-    many of them have use for a processor of this machine.
+    many of them have use for a processor of this machine. `keeping` knows the calls that an earlier process made.
     """
 
     agent: Agent
@@ -65,6 +65,7 @@ class Hands:
     halted: Callable[[], AbstractContextManager[None]] = nullcontext
     cores: int = 1
     atlas: Atlas = NO_ATLAS
+    keeping: Keeping = field(default_factory=NotKeeping)
 
     def agent_for(self, role: Role) -> Agent:
         return self.reviewer if role in REVIEWERS else self.agent

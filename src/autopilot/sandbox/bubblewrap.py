@@ -89,7 +89,9 @@ def run_inside(processes: Processes, job: Job, program: bytes, started: Callable
                 started(pid)
 
         argv = (bwrap, *line.arguments, *rest[end:])
-        whole = msgspec.structs.replace(job, argv=argv, inherited=line.inherited, leaves="nothing")
+        whole = msgspec.structs.replace(
+            job, argv=argv, inherited=line.inherited, held_open=line.held_open, leaves="nothing"
+        )
         try:
             return processes.run(whole, begun)
         finally:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Processes, Ran, Sandbox
@@ -23,7 +24,12 @@ from autopilot.sandbox.toolchain import Toolchain, look
 UNCONFINED = "commands and agents run unconfined: they can write wherever you can; no result is shown as verified"
 
 Commands = Callable[[tuple[str, ...], str], Sandbox]
-Agents = Callable[[AgentView], Processes]
+
+
+class Agents(Protocol):
+    """Where agents' own programs are confined; what starts them may be another than what starts commands."""
+
+    def __call__(self, view: AgentView, processes: Processes | None = None) -> Processes: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +112,9 @@ class Search:
         return Candidate(
             tier="bubblewrap",
             commands=lambda readable, mark: Bubblewrap(self.processes, replace(walls, readable=readable), mark),
-            agents=lambda view: BubblewrapAgents(self.processes, replace(walls, filter=agent), view),
+            agents=lambda view, processes=None: BubblewrapAgents(
+                processes or self.processes, replace(walls, filter=agent), view
+            ),
             about=about,
         )
 
@@ -127,7 +135,7 @@ class Search:
         yield Candidate(
             tier="landlock",
             commands=lambda readable, mark: Landlock(self.processes, replace(verify, readable=readable), mark),
-            agents=lambda view: LandlockAgents(self.processes, agent, view),
+            agents=lambda view, processes=None: LandlockAgents(processes or self.processes, agent, view),
             about=f"ABI {version}{'' if scoped else '; signals not scoped'}",
             signals=scoped,
         )
@@ -141,7 +149,7 @@ class Search:
             commands=lambda readable, mark: seatbelt.Seatbelt(
                 self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable, ceilings=self.ceilings), mark
             ),
-            agents=lambda view: SeatbeltAgents(self.processes, view),
+            agents=lambda view, processes=None: SeatbeltAgents(processes or self.processes, view),
         )
 
     def none(self) -> Ground:
@@ -149,7 +157,7 @@ class Search:
             tier="none",
             label=PlainProcess(self.processes, self.toolchain).label,
             commands=lambda _, mark: PlainProcess(self.processes, self.toolchain, mark, self.ceilings),
-            agents=lambda _: self.processes,
+            agents=lambda view, processes=None: processes or self.processes,  # noqa: ARG005 - unconfined, all is in view
             warning=f"The sandbox is switched off: {UNCONFINED}.",
         )
 

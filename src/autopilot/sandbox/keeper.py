@@ -6,82 +6,78 @@ finds the program still at work, or its result. It is started as a script and im
 at once, and each is to cost next to nothing.
 """
 
+# Without the names that `signal` puts around it, which take as long to load as all the rest.
+import _signal as signal  # type: ignore[import-not-found] # the part of `signal` that is written in C has no stubs
 import ctypes
 import os
 import select
-import signal
 import sys
 import time
-from contextlib import suppress
-from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_S = 10.0
 PATIENCE_S = 5.0
 CHUNK = 1 << 16
 OURSELVES = "@keeper@"
-LEASE, RESULT, KEEPER = "lease", "result", "keeper"
+LEASE, LAPSED, RESULT, KEEPER = "lease", "lapsed", "result", "keeper"
 INPUT, OUTPUT, ERRORS = "in", "out", "err"
 OLDER, NEWER = ".older", ".newer"
 MARK = b"AUTOPILOT_MARK="
+WHOLE = "whole"
 
 
-class Order(NamedTuple):
-    """What to run. `mark` is in the environment of everything it starts."""
+class Order:
+    """What to run, as `orders` has written it. Raises ValueError for an order whose giver died over it."""
 
-    folder: str
-    cwd: str
-    timeout_s: float
-    lease_s: float
-    max_output: int
-    mark: str
-    inherited: tuple[int, ...]
-    argv: tuple[str, ...]
-    env: dict[str, str]
-
-
-def written(order: Order) -> bytes:
-    """The order as bytes: no word of it can hold a zero."""
-    head = (order.folder, order.cwd, repr(order.timeout_s), repr(order.lease_s), str(order.max_output), order.mark)
-    pairs = tuple(f"{name}={value}" for name, value in order.env.items())
-    words = (*head, ",".join(map(str, order.inherited)), str(len(order.argv)), *order.argv, *pairs)
-    return b"\0".join(os.fsencode(word) for word in words)
+    def __init__(self, text: bytes) -> None:
+        *words, end = (os.fsdecode(word) for word in text.split(b"\0"))
+        if end != WHOLE:
+            raise ValueError("the order is not whole")
+        self.folder, self.cwd, timeout, lease, output, self.mark, inherited, held, count, *rest = words
+        self.timeout_s, self.lease_s, self.max_output = float(timeout), float(lease), int(output)
+        self.inherited, self.held = numbers(inherited), numbers(held)
+        self.argv, pairs = tuple(rest[: int(count)]), rest[int(count) :]
+        self.env = dict(pair.split("=", 1) for pair in pairs)
 
 
-def understood(text: bytes) -> Order:
-    folder, cwd, timeout, lease, output, mark, inherited, count, *rest = map(os.fsdecode, text.split(b"\0"))
-    argv, pairs = rest[: int(count)], rest[int(count) :]
-    return Order(
-        folder=folder,
-        cwd=cwd,
-        timeout_s=float(timeout),
-        lease_s=float(lease),
-        max_output=int(output),
-        mark=mark,
-        inherited=tuple(int(fd) for fd in inherited.split(",") if fd),
-        argv=tuple(argv),
-        env=dict(pair.split("=", 1) for pair in pairs),
-    )
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(",") if word)
+
+
+class Ignored:
+    """As `contextlib.suppress`, whose module takes longer to load than this one."""
+
+    def __init__(self, kind: type[BaseException]) -> None:
+        self._kind = kind
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._kind)
 
 
 def main(order_fd: int, telling: int) -> int:
     """Start the program, tell its number through `telling`, hold it to its end, and leave the result."""
     with open(order_fd, "rb") as file:
-        order = understood(file.read())
-    os.set_inheritable(telling, False)  # noqa: FBT003 - it takes no name
+        order = Order(file.read())
+    for fd in (telling, *order.held):
+        os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no name
     os.chdir(order.folder)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     asked, asking = os.pipe()
     os.set_blocking(asking, False)
     signal.set_wakeup_fd(asking)
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, lambda *_: None)
     begun = time.monotonic()
     try:
         pid, streams = start(order)
     except OSError as error:
         os.write(telling, f"failed {error.errno}".encode())
         return 1
-    os.write(telling, str(pid).encode())
+    with Ignored(BrokenPipeError):  # the run died just now: all the more is the program to be held
+        os.write(telling, str(pid).encode())
     os.close(telling)
     for fd in order.inherited:
         os.close(fd)
@@ -124,19 +120,19 @@ class Stream:
                 self._turn()
             part, chunk = chunk[: self._left], chunk[self._left :]
             self._left -= len(part)
-            with suppress(OSError):  # a full disk must not end the program
+            with Ignored(OSError):  # a full disk must not end the program
                 os.write(self._file, part)
 
     def _turn(self) -> None:
         os.close(self._file)
-        with suppress(OSError):
+        with Ignored(OSError):
             os.rename(f"{self._name}{NEWER}", f"{self._name}{OLDER}")
         self._file, self._left = _made(f"{self._name}{NEWER}"), self._room
 
     def drain(self) -> None:
         """What still lies in the pipe when its writers are gone."""
         for _ in range(16):
-            with suppress(OSError):
+            with Ignored(OSError):
                 if not self.take():
                     break
 
@@ -146,12 +142,16 @@ def _made(name: str) -> int:
 
 
 class Watch:
-    """Waits for the first of: the program's end, its time limit, the end of the lease, a signal to stop."""
+    """
+    Waits for the first of: the program's end, its time limit, the end of the lease, a signal.
+
+    SIGTERM stops the call, as if it had never been; SIGUSR1 says that the program has told all that is wanted of it.
+    """
 
     def __init__(self, order: Order, streams: tuple[Stream, ...], asked: int) -> None:
         self._order, self._asked = order, asked
         self._open = {stream.pipe: stream for stream in streams}
-        self._renewed, self._since = "", time.monotonic()
+        self._renewed, self._since = 0, time.monotonic()
 
     def until_end(self, pid: int, begun: float) -> str:
         hold = os.pidfd_open(pid)
@@ -172,21 +172,35 @@ class Watch:
             if hold in ready:
                 return "ended"
             if self._asked in ready:
-                return "stopped"
+                return "over" if os.read(self._asked, 1)[0] == signal.SIGUSR1 else "stopped"
 
     def _lapsed(self) -> bool:
         """
         Whether nobody has renewed the lease for too long.
 
-        What counts is our own clock since we last saw it renewed, which stands still while the machine sleeps.
+        What counts is our own clock since we last saw it renewed, which stands still while the machine sleeps. The
+        lease is put away first and looked at once more: who renews it after that finds none, and who did before is
+        heeded. So nobody takes up a call that is about to end.
         """
         try:
-            renewed = str(os.stat(LEASE).st_mtime_ns)
+            self._look(LEASE)
+            if time.monotonic() - self._since <= self._order.lease_s:
+                return False
+            os.rename(LEASE, LAPSED)
+            if not self._look(LAPSED):
+                return True
+            os.rename(LAPSED, LEASE)
         except OSError:
             return True
-        if renewed != self._renewed:
-            self._renewed, self._since = renewed, time.monotonic()
-        return time.monotonic() - self._since > self._order.lease_s
+        return False
+
+    def _look(self, name: str) -> bool:
+        """Whether it was renewed since the last look."""
+        renewed = os.stat(name).st_mtime_ns
+        if renewed == self._renewed:
+            return False
+        self._renewed, self._since = renewed, time.monotonic()
+        return True
 
 
 def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
@@ -212,11 +226,11 @@ def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
 def end_all(pid: int, mark: str) -> int:
     """Kill the program and everything it started: what was orphaned has come to us. Its exit status."""
     status, deadline = 0, time.monotonic() + PATIENCE_S
-    with suppress(OSError):
+    with Ignored(OSError):
         os.killpg(pid, signal.SIGKILL)
     while time.monotonic() < deadline:
         for other in (*offspring(os.getpid()), *carriers(mark)):
-            with suppress(OSError):
+            with Ignored(OSError):
                 os.kill(other, signal.SIGKILL)
         try:
             done, told = os.waitpid(-1, os.WNOHANG)
@@ -244,7 +258,7 @@ def carriers(mark: str) -> list[int]:
     entry, found = MARK + os.fsencode(mark), list[int]()
     for name in os.listdir("/proc") if mark else ():
         if name.isdigit() and int(name) != os.getpid():
-            with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+            with Ignored(OSError), open(f"/proc/{name}/environ", "rb") as file:
                 if entry in file.read().split(b"\0"):
                     found.append(int(name))
     return found

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import Literal
@@ -21,30 +21,41 @@ import msgspec
 from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
+from autopilot.sandbox.following import Following, Listening
 from autopilot.sandbox.launching import Ceilings, find_program, hold_to, not_started
+from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.streams import Kept
 
 LEASE_S = 600.0
 RENEWALS = 5
+# How often to look what was printed, where somebody listens.
+LISTEN_S = 0.2
+ANSWERED = frozenset({"ended", "timeout", "over"})
 MODES = ("rb", "wb", "rb", "wb")
 PATIENCE_S = 10.0
 _PAPER = "order.json"
 
 
 class Paper(Value, frozen=True, kw_only=True):
-    """What a later process has to know of a call that is held: whose it is, where it works, what it was asked."""
+    """What a later process has to know of a call that is held: who made it, where it works, what it was asked."""
 
+    call: str
     mark: str
+    whose: str
     cwd: str
     asked: str
     boot: str
 
 
 class End(Value, frozen=True, kw_only=True):
-    """How it ended: by itself, at its time limit, because nobody renewed the lease, or because it was told to."""
+    """
+    How it ended: by itself, at its time limit, because all was said, because nobody renewed the lease, or by us.
 
-    why: Literal["ended", "timeout", "lapsed", "stopped"]
+    The first three leave an answer.
+    """
+
+    why: Literal["ended", "timeout", "over", "lapsed", "stopped"]
     exit_code: int | None
     seconds: float
     seen: tuple[int, int]
@@ -56,21 +67,30 @@ class KeptProcesses:
 
     A call that is held already, by a process before us, is not started again: it is waited for. So its mark is its
     name, and what came of it is kept until it is released; a program without a mark is nobody's later.
+
+    `whose` names the agents and how they are confined: what others were asked is not taken up. Empty takes anything.
+    A program that wants to be answered while it runs cannot be held: nobody would be there to answer.
     """
 
-    def __init__(self, folder: Path, others: ChildProcesses, boot: str, lease_s: float = LEASE_S) -> None:
-        self._folder, self._others, self._boot, self._lease_s = folder, others, boot, lease_s
+    def __init__(
+        self, folder: Path, others: ChildProcesses, boot: str, lease_s: float = LEASE_S, whose: str = ""
+    ) -> None:
+        self._folder, self._others, self._boot, self._lease_s, self._whose = folder, others, boot, lease_s, whose
 
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         """Run to the end, or take up what was begun. Raises `AgentUnavailable` when the program does not exist."""
+        if job.talk is not None and job.talk.replies:
+            return self._others.run(job, started)
         place = self._place(job.mark or f"unnamed {secrets.token_hex(8)}")
         try:
-            if not (self._holds(place, job) and self._ended_well(place)):
+            if not (self._holds(place, job) and self._ended_well(place, job)):
                 self._clear(place)
                 self._begin(place, job, started)
-                self._wait(place)
+                self._wait(place, job)
+            if end_of(place) is None:
+                self._stop(place)  # the keeper was killed: what it held may still be there
         except BaseException:
-            self._stop(place)
+            self._clear(place)
             raise
         came = ran(place, job)
         if not job.mark:
@@ -81,25 +101,33 @@ class KeptProcesses:
         """Kill whatever carries the mark, keepers included."""
         return self._others.sweep(mark)
 
-    def place(self, call: str) -> str | None:
-        """The folder a call works in that an earlier process began: it is still going on, or has come to its end."""
+    def place(self, call: str, asked: str) -> str | None:
+        """
+        The folder a call works in that an earlier process began: it is still going on, or has come to its end.
+
+        It does not end for want of a run before the time of a whole lease has passed.
+        """
         place = self._place(call)
         paper = paper_of(place)
-        return paper.cwd if paper and self._usable(place, paper) else None
+        same = paper is not None and paper.asked == digest(asked.encode()) and Path(paper.cwd).is_dir()
+        return paper.cwd if paper and same and self._usable(place, paper) and renewed(place) else None
 
-    def held(self) -> frozenset[str]:
-        """The marks of the calls that go on though their run is gone."""
+    def held(self) -> dict[str, Paper]:
+        """The calls, by their marks, that can be taken up: each goes on though its run is gone, or has its answer."""
         papers = ((place, paper_of(place)) for place in self._places())
-        return frozenset(p.mark for place, p in papers if p and p.boot == self._boot and alive(place))
+        return {paper.mark: paper for place, paper in papers if paper and self._usable(place, paper)}
 
     def release(self, call: str) -> None:
-        """Forget the call: its answer is on record."""
+        """End the call if it still goes on, and forget it."""
         self._clear(self._place(call))
 
-    def release_all(self) -> None:
-        """End every call that is held and forget it."""
-        for place in self._places():
+    def release_all(self, but: Callable[[str], bool] = lambda _: False) -> int:
+        """End and forget every call but those; how many there were. One that nobody can take up is not kept."""
+        kept = {self._place(paper.call) for paper in self.held().values() if but(paper.call)}
+        others = [place for place in self._places() if place not in kept]
+        for place in others:
             self._clear(place)
+        return len(others)
 
     def _place(self, call: str) -> Path:
         return self._folder / hashlib.sha256(self._others.own(call).encode()).hexdigest()[:24]
@@ -110,31 +138,34 @@ class KeptProcesses:
     def _holds(self, place: Path, job: Job) -> bool:
         """Whether it is this very call: what it was asked is part of its name."""
         paper = paper_of(place)
-        same = paper is not None and (paper.cwd, paper.asked) == (job.cwd, digest(job.stdin))
+        same = paper is not None and (paper.cwd, paper.asked) == (job.cwd, asked_in(job))
         return paper is not None and same and self._usable(place, paper)
 
     def _usable(self, place: Path, paper: Paper) -> bool:
         """A call whose keeper was killed, or ended for want of a run, has no answer. What a reboot left may be torn."""
-        if paper.boot != self._boot:
+        if paper.boot != self._boot or (self._whose and paper.whose != self._whose):
             return False
-        done = end_of(place)
-        return alive(place) if done is None else done.why in {"ended", "timeout"}
+        lives, done = alive(place), end_of(place)
+        return lives if done is None else done.why in ANSWERED
 
-    def _ended_well(self, place: Path) -> bool:
+    def _ended_well(self, place: Path, job: Job) -> bool:
         """Wait for a call that is held. Its keeper may be ending it at this moment because its lease ran out."""
-        self._wait(place)
+        if not renewed(place):
+            return False
+        self._wait(place, job)
         done = end_of(place)
-        return done is not None and done.why in {"ended", "timeout"}
+        return done is not None and done.why in ANSWERED
 
     def _begin(self, place: Path, job: Job, started: Callable[[int], None] | None) -> None:
         program = find_program(job.argv[0], job.cwd, job.env)
         mark = self._others.own(job.mark)
-        place.mkdir(parents=True, mode=0o700)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        place.mkdir(mode=0o700)
         (place / keeper.INPUT).write_bytes(job.stdin)
         (place / keeper.LEASE).touch()
-        paper = Paper(mark=mark, cwd=job.cwd, asked=digest(job.stdin), boot=self._boot)
+        paper = Paper(call=job.mark, mark=mark, whose=self._whose, cwd=job.cwd, asked=asked_in(job), boot=self._boot)
         (place / _PAPER).write_bytes(msgspec.json.encode(paper))
-        order = keeper.Order(
+        order = Order(
             folder=str(place),
             cwd=job.cwd,
             timeout_s=job.timeout_s,
@@ -142,6 +173,7 @@ class KeptProcesses:
             max_output=job.max_output,
             mark=mark,
             inherited=job.inherited,
+            held=job.held_open,
             argv=(program, *job.argv[1:]),
             env={**job.env, marks.MARK: mark},
         )
@@ -153,40 +185,51 @@ class KeptProcesses:
         if started is not None:
             started(int(told))
 
-    def _wait(self, place: Path) -> None:
-        """Renew the lease until the keeper is gone."""
-        pid = keeper_of(place)
-        if pid is None:
-            return
+    def _wait(self, place: Path, job: Job) -> None:
+        """Until the keeper is gone, and all that was printed is heard by who listens."""
+        ear = Listening(job.talk, Following(place, keeper.OUTPUT, job.max_output)) if job.talk else None
         try:
-            hold = os.pidfd_open(pid)
-        except OSError:
-            return
-        try:
-            poller = select.poll()
-            poller.register(hold, select.POLLIN)
-            while not poller.poll(self._lease_s / RENEWALS * 1000):
-                with suppress(FileNotFoundError):
-                    os.utime(place / keeper.LEASE)
+            with watched(place) as hold:
+                if hold is not None:
+                    with self._others.in_reach(lambda: signal.pidfd_send_signal(hold, signal.SIGTERM)):
+                        self._renew(place, hold, ear)
+            if ear:
+                ear.hear()
         finally:
-            os.close(hold)
-        with suppress(ChildProcessError):
-            os.waitpid(pid, 0)
+            if ear:
+                ear.close()
+        reap(place)
+
+    def _renew(self, place: Path, hold: int, ear: Listening | None) -> None:
+        """Keep the lease up until the keeper is gone. One whose program has said all is told to end it."""
+        pause, told = self._lease_s / RENEWALS, False
+        poller = select.poll()
+        poller.register(hold, select.POLLIN)
+        due = time.monotonic() + pause
+        while not poller.poll(min(pause, LISTEN_S if ear else pause) * 1000):
+            if time.monotonic() >= due:
+                renewed(place)
+                due = time.monotonic() + pause
+            if ear:
+                ear.hear()
+            if ear and ear.enough and not told:
+                told = True
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(hold, signal.SIGUSR1)
 
     def _stop(self, place: Path) -> None:
         """Have the keeper end all; should it not, do it in its stead."""
-        pid, paper = keeper_of(place), paper_of(place)
-        if pid is not None and alive(place):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-            deadline = time.monotonic() + PATIENCE_S
-            while alive(place) and time.monotonic() < deadline:
-                time.sleep(0.01)  # it need not be our child, so its end can only be watched for
-        if paper is not None:
+        paper = paper_of(place)
+        with watched(place) as hold:
+            if hold is not None and paper is not None and paper.boot == self._boot:
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(hold, signal.SIGTERM)
+                poller = select.poll()
+                poller.register(hold, select.POLLIN)
+                poller.poll(PATIENCE_S * 1000)
+        if paper is not None and end_of(place) is None:
             marks.sweep(paper.mark)
-        if pid is not None:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+        reap(place)
 
     def _clear(self, place: Path) -> None:
         if place.exists():
@@ -194,7 +237,7 @@ class KeptProcesses:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def handed_over(order: keeper.Order, mark: str) -> str:
+def handed_over(order: Order, mark: str) -> str:
     """Start a keeper with the order; what it told: the program's number, or why there is none."""
     with ExitStack() as stack:
         ordering, giving, told, telling = opened = (*os.pipe(), *os.pipe())
@@ -207,7 +250,7 @@ def handed_over(order: keeper.Order, mark: str) -> str:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            pass_fds=(ordering, telling, *order.inherited),
+            pass_fds=(ordering, telling, *order.inherited, *order.held),
         )
         child.returncode = 0  # it is waited for by its number, in whichever process that will be
         files[ordering].close()
@@ -215,7 +258,7 @@ def handed_over(order: keeper.Order, mark: str) -> str:
         # Before it has its order: what it starts is held to them from its first moment.
         hold_to(Ceilings(), child.pid)
         with suppress(BrokenPipeError):
-            give(files[giving], keeper.written(order))
+            give(files[giving], written(order))
         files[giving].close()
         return files[told].readall().decode(errors="replace")
 
@@ -264,22 +307,55 @@ def end_of(place: Path) -> End | None:
     )
 
 
-def keeper_of(place: Path) -> int | None:
-    try:
-        return int((place / keeper.KEEPER).read_text().split()[0])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
 def alive(place: Path) -> bool:
     """Whether the very keeper of the call still runs: a number can be another process's by now."""
+    return _keeper(place)[1] not in {"", "Z", "X"}
+
+
+@contextmanager
+def watched(place: Path) -> Iterator[int | None]:
+    """A handle to the keeper, None when it is gone."""
+    hold = None
+    with suppress(OSError):
+        hold = os.pidfd_open(_keeper(place)[0])
+    try:
+        # The number may have become another's before we took hold of it.
+        yield hold if alive(place) else None
+    finally:
+        if hold is not None:
+            os.close(hold)
+
+
+def reap(place: Path) -> None:
+    """A keeper of ours that has ended; one that an earlier process started is not ours to wait for."""
+    pid, state = _keeper(place)
+    if state == "Z":
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+
+
+def renewed(place: Path) -> bool:
+    """Whether the call, if it still goes on, goes on for the time of another lease."""
+    try:
+        os.utime(place / keeper.LEASE)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _keeper(place: Path) -> tuple[int, str]:
+    """Its number and its state; without a state when it is gone, or the number another's."""
     try:
         pid, birth, _ = (place / keeper.KEEPER).read_text().split()
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except (OSError, ValueError):
-        return False
-    return fields[19] == birth and fields[0] not in "ZX"
+        return 0, ""
+    return (int(pid), fields[0]) if fields[19] == birth else (0, "")
 
 
-def digest(stdin: bytes) -> str:
-    return hashlib.sha256(stdin).hexdigest()
+def asked_in(job: Job) -> str:
+    return digest(job.asked.encode() or job.stdin)
+
+
+def digest(question: bytes) -> str:
+    return hashlib.sha256(question).hexdigest()

@@ -43,6 +43,11 @@ class Lifeline:
         filters = (self._filter,) if self._filter is not None else ()
         return (self._telling, self._options, *filters)
 
+    @property
+    def held_open(self) -> tuple[int, ...]:
+        """The sandbox ends at once when nobody is left who could hear what it tells."""
+        return (self._told,)
+
     def hold(self, pid: int) -> None:
         """Take hold of the sandbox started as process `pid`; it waits until it has told us its first process."""
         os.close(self._telling)

@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -15,15 +15,20 @@ PATIENCE_S = 10.0
 YOUNG_S, LOADING_S, LOADING_LOOKS = 2.0, 0.001, 5
 
 
-def sweep(mark: str) -> int:
-    """Kill every process whose mark is `mark` or lies beneath it, and say how many there were, all gone by then."""
+def sweep(mark: str, sparing: Collection[str] = ()) -> int:
+    """
+    Kill every process whose mark is `mark` or lies beneath it, and say how many there were, all gone by then.
+
+    Those with a mark of `sparing`, or one beneath it, are left alone.
+    """
     if not mark or not PROC.is_dir():
         return 0
     killed, deadline = set[int](), time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         with ExitStack() as stack:
             found = dict(carriers(mark, stack))
-            for pid in lineage() if found else ():
+            spared = {pid for pid in found for kept in sparing if _carries(str(pid), kept.encode())}
+            for pid in (*lineage(), *spared) if found else ():
                 found.pop(pid, None)
             if not found:
                 break

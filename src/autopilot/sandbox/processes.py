@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -36,7 +36,7 @@ class ChildProcesses:
     ) -> None:
         self._launcher, self._territory = Launcher(ceilings, tools), territory
         self._turn, self._halted = threading.Lock(), False
-        self._alive: set[int] = set()
+        self._endings: list[Callable[[], None]] = []
 
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         """Run to the end. Raises `AgentUnavailable` when the program does not exist."""
@@ -44,7 +44,7 @@ class ChildProcesses:
         job = msgspec.structs.replace(job, mark=self.own(job.mark))
         with self._running(job) as child:
             talk = Conversation(child, job.stdin, job.max_output, job.talk)
-            with self._in_reach(child):
+            with self.in_reach(lambda: os.killpg(child.pid, signal.SIGKILL)):
                 if started is not None:
                     started(child.pid)
                 ended = talk.until_end(begun + job.timeout_s)
@@ -59,35 +59,39 @@ class ChildProcesses:
             seconds=time.monotonic() - begun,
         )
 
-    def sweep(self, mark: str) -> int:
-        """Kill every process still carrying the mark, wait until it is gone, and say how many there were."""
-        return marks.sweep(self.own(mark))
+    def sweep(self, mark: str, sparing: Collection[str] = ()) -> int:
+        """
+        Kill every process still carrying the mark, wait until it is gone, and say how many there were.
+
+        Those with a mark of `sparing`, as it is in their environment, are left alone.
+        """
+        return marks.sweep(self.own(mark), sparing)
 
     @contextmanager
     def halted(self) -> Iterator[None]:
         """Ends what every thread is running, by `Interrupted` in that thread, and starts nothing until it is left."""
         with self._turn:
             self._halted = True
-            for pid in self._alive:
+            for ending in self._endings:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(pid, signal.SIGKILL)
+                    ending()
         try:
             yield
         finally:
             self._halted = False
 
     @contextmanager
-    def _in_reach(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Nobody waits for the child in here, so that its number stays its own."""
+    def in_reach(self, ending: Callable[[], None]) -> Iterator[None]:
+        """`ending` ends what is waited for in here; whose number it goes by must not be reaped meanwhile."""
         with self._turn:
             if self._halted:
                 raise Interrupted("halted")
-            self._alive.add(child.pid)
+            self._endings.append(ending)
         try:
             yield
         finally:
             with self._turn:
-                self._alive.discard(child.pid)
+                self._endings.remove(ending)
         if self._halted:
             raise Interrupted("halted")
 

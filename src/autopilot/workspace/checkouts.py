@@ -3,7 +3,7 @@
 import fcntl
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +35,24 @@ class Checkouts:
         path = self.folder / uuid.uuid4().hex[:12]
         with storage_errors("making a checkout"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            owner = os.open(f"{path}{OWNER}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(owner, fcntl.LOCK_EX)
+        with self._owned(path, os.O_EXCL):
             self._take_spare(path)
             yield self.slot_at(path)
+
+    @contextmanager
+    def taken_up(self, path: Path) -> Iterator[Slot]:
+        """One that a process made which is no more."""
+        with self._owned(path):
+            yield self.slot_at(path)
+
+    @contextmanager
+    def _owned(self, path: Path, how: int = 0) -> Iterator[None]:
+        """Ours for as long as we live, put away when we leave it."""
+        with storage_errors("making a checkout"):
+            owner = os.open(f"{path}{OWNER}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | how, 0o600)
+        try:
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            yield
         finally:
             self._put_away(path)
             os.close(owner)
@@ -77,13 +90,13 @@ class Checkouts:
         for suffix in (RECORD, ".part", INDEX, f"{INDEX}.lock", OWNER):
             _beside(path, suffix).unlink(missing_ok=True)
 
-    def recover(self) -> None:
-        """Remove the checkouts of processes that are no more, and every spare."""
+    def recover(self, sparing: Collection[str] = ()) -> None:
+        """Remove the checkouts of processes that are no more, and every spare; not those somebody still works in."""
         if not self.folder.is_dir():
             return
         for name in {entry.name.split(".")[0] for entry in self.folder.iterdir()}:
             path = self.folder / name
-            if not _is_owned(_beside(path, OWNER)):
+            if str(path) not in sparing and not _is_owned(_beside(path, OWNER)):
                 self._remove(path)
 
 

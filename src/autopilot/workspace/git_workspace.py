@@ -163,14 +163,18 @@ class GitWorkspace:
             self._save_start(start)
             return start
 
-    def recover(self) -> None:
-        """Clear what a killed process left. Only for the holder of the run's lock."""
+    def recover(self, sparing: Collection[str] = ()) -> None:
+        """
+        Clear what a killed process left. Only for the holder of the run's lock.
+
+        In the folders of `sparing` somebody still works, and may look at the history meanwhile.
+        """
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
             clear_locks(self._trees_folder)
-            self._checkouts.recover()
-            self._history.recover()
-            self._shown.recover()
+            self._checkouts.recover(sparing)
+            for history in () if sparing else (self._history, self._shown):
+                history.recover()
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
@@ -234,6 +238,11 @@ class GitWorkspace:
         with self._checkouts.new() as slot:
             with storage_errors("laying out a checkout"):
                 self._lay_out(slot, commit, files)
+            yield str(slot.folder)
+
+    @contextmanager
+    def taken_up(self, folder: str) -> Iterator[str]:
+        with self._checkouts.taken_up(Path(folder)) as slot:
             yield str(slot.folder)
 
     def tree(self, commit: str) -> str:
