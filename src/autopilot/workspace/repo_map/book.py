@@ -1,122 +1,117 @@
 """What has been read, kept in SQLite: outlines by blob, and the files of the commit seen last. All of it can go."""
 
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import cast
 
-import msgspec
-
-from autopilot.domain.repo_map import Exporter, Importer, Language, MappedFile, MapSummary, Outline
 from autopilot.workspace.repo_map.glance import EDITION
-from autopilot.workspace.repo_map.paper import Amount
-from autopilot.workspace.repo_map.reading import Reading
+from autopilot.workspace.repo_map.languages import language_of
+from autopilot.workspace.repo_map.paper import Tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
 
 TOP = 5
+# How many facts of each kind there are stands with the file too, so that nothing has to be opened to be counted.
 TABLES = """
 create table notes (name text primary key, value text not null) without rowid;
 create table outlines (
-    key text primary key, body blob not null, exports int not null, imports int not null, functions int not null,
-    classes int not null, calls int not null
+    key text primary key, exports int not null, imports int not null, functions int not null, classes int not null,
+    calls int not null, body text not null
 );
-create table files (path text primary key, language text not null, key text) without rowid;
+create table files (
+    path text primary key, language text not null, key text, exports int not null, imports int not null,
+    functions int not null, classes int not null, calls int not null
+) without rowid;
 """
-KINDS = {
-    "exports": "exports",
-    "imports": "imports",
-    "functions": "functions",
-    "classes": "classes",
-    "calls": "call_graph",
-}
+KINDS = ("exports", "imports", "functions", "classes", "call_graph")
+PUT_FILE = """
+insert or replace into files
+select ?1, ?2, ?3, ifnull(exports, 0), ifnull(imports, 0), ifnull(functions, 0), ifnull(classes, 0), ifnull(calls, 0)
+from (select ?3 as key) left join outlines using (key)
+"""
+TALLY = """
+select language, count(*) as n, count(key), sum(exports), sum(imports), sum(functions), sum(classes), sum(calls)
+from files group by language order by n desc, language
+"""
+BODIES = "select path, language, body from files left join outlines using (key) order by path"
 
 
 class Book:
-    """One open store. Everything done to it is a transaction that ends when `opened` does."""
+    """One open store. Everything done to it is a transaction that ends when `Opened` does."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
     def note(self, name: str) -> str | None:
         row = self._db.execute("select value from notes where name = ?", (name,)).fetchone()
-        return None if row is None else cast("str", row[0])
+        return None if row is None else str(row[0])
 
     def put_note(self, name: str, value: str) -> None:
         self._db.execute("insert or replace into notes values (?, ?)", (name, value))
 
-    def unread(self, keys: Iterable[str]) -> list[str]:
+    def unread(self, keys: "Iterable[str]") -> list[str]:
         known = "select 1 from outlines where key = ?"
-        return [key for key in dict.fromkeys(keys) if self._db.execute(known, (key,)).fetchone() is None]
+        return [key for key in keys if self._db.execute(known, (key,)).fetchone() is None]
 
-    def put_outlines(self, readings: Mapping[str, Reading]) -> None:
-        rows = (
-            (key, r.body, r.exports, r.imports, r.functions, r.classes, r.calls) for key, r in readings.items()
-        )  # fmt: skip
+    def put_outlines(self, answers: "Iterable[tuple[str, bytes]]") -> None:
+        """As a reader gives them: the counts, then the outline."""
+        rows = ((key, *answer.decode().split(" ", len(KINDS))) for key, answer in answers)
         self._db.executemany("insert or replace into outlines values (?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def put_files(self, rows: Iterable[tuple[str, str, str | None]]) -> None:
-        self._db.executemany("insert or replace into files values (?, ?, ?)", rows)
+    def put_files(self, rows: "Iterable[tuple[str, str | None]]") -> None:
+        """Paths and the keys of their outlines."""
+        self._db.executemany(PUT_FILE, ((path, language_of(path), key) for path, key in rows))
 
-    def remove_files(self, paths: Iterable[str]) -> None:
+    def remove_files(self, paths: "Iterable[str]") -> None:
         self._db.executemany("delete from files where path = ?", ((path,) for path in paths))
 
     def clear_files(self) -> None:
         self._db.execute("delete from files")
 
-    def amount(self) -> Amount:
-        sums = ", ".join(f"coalesce(sum({column}), 0)" for column in KINDS)
-        files, parsed = self._db.execute("select count(*), count(key) from files").fetchone()
-        facts = self._db.execute(f"select {sums} from files join outlines using (key)").fetchone()  # noqa: S608 - our names
-        return Amount(files=files, parsed=parsed, facts=dict(zip(KINDS.values(), facts, strict=True)))
+    def tally(self) -> Tally:
+        rows = self._db.execute(TALLY).fetchall()
+        parsed, *facts = (sum(column) for column in list(zip(*rows, strict=True))[2:]) if rows else (0,)
+        return Tally({row[0]: row[1] for row in rows}, parsed, dict(zip(KINDS, facts, strict=False)))
 
-    def summary(self) -> MapSummary:
-        count = "select language, count(*) as n from files group by language order by n desc, language"
-        languages = dict(self._db.execute(count).fetchall())
-        return MapSummary(
-            total_files=sum(languages.values()),
-            languages=languages,
-            top_importers=tuple(Importer(path=path, import_count=n) for path, n in self._top("imports")),
-            top_exporters=tuple(Exporter(path=path, export_count=n) for path, n in self._top("exports")),
-        )
-
-    def _top(self, column: str) -> list[tuple[str, int]]:
-        chosen = f"select path, {column} from files join outlines using (key) where {column} > 0"  # noqa: S608 - our names
+    def top(self, column: str) -> list[tuple[str, int]]:
+        chosen = f"select path, {column} from files where {column} > 0"  # noqa: S608 - our names
         return self._db.execute(f"{chosen} order by {column} desc, path limit {TOP}").fetchall()
 
-    def paths(self) -> Iterator[MappedFile]:
-        for path, language in self._db.execute("select path, language from files order by path"):
-            yield MappedFile(path=path, language=cast("Language", language))
+    def paths(self) -> "Iterator[tuple[str, str, None]]":
+        return ((path, "", None) for (path,) in self._db.execute("select path from files order by path"))
 
-    def files(self) -> Iterator[MappedFile]:
-        decoder = msgspec.json.Decoder(Outline)
-        rows = self._db.execute("select path, language, body from files left join outlines using (key) order by path")
-        for path, language, body in rows:
-            told = decoder.decode(body) if body is not None else Outline()
-            yield MappedFile(
-                path=path,
-                language=cast("Language", language),
-                exports=told.exports,
-                imports=told.imports,
-                functions=told.functions,
-                classes=told.classes,
-                call_graph=told.call_graph,
-            )
+    def bodies(self) -> "Iterator[tuple[str, str, str | None]]":
+        """Every file with its language and its outline as JSON, None for one that is only listed."""
+        yield from self._db.execute(BODIES)
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Book]:
-    """The book at the path; one that cannot be read, or is of another edition, is begun anew."""
-    connection = _connected(path)
-    try:
-        with connection:
-            connection.execute("begin immediate")
-            yield Book(connection)
-    finally:
-        connection.close()
+class Opened:
+    """The book at the path for a while; one that cannot be read, or is of another edition, is begun anew."""
+
+    def __init__(self, path: str) -> None:
+        self._connection = _connected(path)
+
+    def __enter__(self) -> Book:
+        try:
+            self._connection.execute("begin immediate")
+        except sqlite3.Error:
+            self._connection.close()
+            raise
+        return Book(self._connection)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        try:
+            self._connection.execute("commit" if kind is None else "rollback")
+        finally:
+            self._connection.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _connected(path: str) -> sqlite3.Connection:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         connection = _prepared(path)
     except sqlite3.DatabaseError as error:
@@ -124,14 +119,15 @@ def _connected(path: Path) -> sqlite3.Connection:
             raise
         connection = None
     if connection is None:
-        for end in ("", "-wal", "-shm", "-journal"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+        for name in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
+            if os.path.lexists(name):
+                os.unlink(name)
         connection = _prepared(path)
         assert connection is not None
     return connection
 
 
-def _prepared(path: Path) -> sqlite3.Connection | None:
+def _prepared(path: str) -> sqlite3.Connection | None:
     """None for a book of another edition. It is a cache: losing the last page in a power cut is no loss."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     try:

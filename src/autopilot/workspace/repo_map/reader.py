@@ -1,0 +1,79 @@
+"""
+Reads outlines in a process of its own: a parser that crashes on odd text takes nobody else with it.
+
+An answer is a line: how many facts of each kind there are, and the outline as JSON.
+"""
+
+import os
+import signal
+from json import JSONEncoder
+
+from autopilot.workspace.repo_map.extract import outline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from io import BufferedReader
+
+    from autopilot.workspace.repo_map.plain_git import PlainGit
+    from autopilot.workspace.repo_map.sheet import Raw
+
+    Encode = Callable[[Raw], bytes]
+
+# Bigger ones are data or made by a machine.
+MOST_BYTES = 1_000_000
+# For one text and what git needs to find it; the parser gives up long before.
+MOST_SECONDS = 60
+WORTH_IMPORTING = 300
+NOTHING = b"0 0 0 0 0 {}"
+COMMAND = ("cat-file", "--buffer", "--batch")
+
+
+def read(git: "PlainGit", keys: "Sequence[str]", asked: int, answers: int) -> None:
+    """Answer for each key, in their order; `asked` is an open file with their blobs."""
+    encode = encoder(len(keys))
+    pid, out = git.start(COMMAND, asked)
+    with out:
+        for key, text in zip(keys, texts(out), strict=False):
+            os.write(answers, answer(key.partition(":")[2], text, encode) + b"\n")
+            # Its default is to end the process, whatever that is at.
+            signal.alarm(MOST_SECONDS)
+    os.waitpid(pid, 0)
+
+
+def answer(grammar: str, text: bytes | None, encode: "Encode") -> bytes:
+    if text is None:
+        return NOTHING
+    found = outline(grammar, text)
+    counts = " ".join([str(len(facts)) for facts in found.values()])
+    return b"%b %b" % (counts.encode(), encode(found))
+
+
+def texts(out: "BufferedReader") -> "Iterator[bytes | None]":
+    """What `cat-file --batch` prints; None for a text that is too big, or not there."""
+    while head := out.readline():
+        words = head.split()
+        if len(words) < 3:  # noqa: PLR2004 - id, kind, size
+            yield None
+            continue
+        size = int(words[2])
+        if size <= MOST_BYTES:
+            yield out.read(size + 1)[:-1]
+        else:
+            _skip(out, size + 1)
+            yield None
+
+
+def encoder(count: int) -> "Encode":
+    """Msgspec is five times as fast, once it is imported."""
+    if count < WORTH_IMPORTING:
+        plain = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        return lambda found: plain(found).encode("utf-8", "replace")
+    import msgspec
+
+    return msgspec.json.encode
+
+
+def _skip(out: "BufferedReader", size: int) -> None:
+    while size > 0:
+        size -= len(out.read(min(size, MOST_BYTES))) or size
