@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TOP = 5
-# How many facts of each kind there are stands with the file too, so that nothing has to be opened to be counted.
+# The part of the map that is as it was while files only change.
+LISTING = "listing"
+KINDS = ("exports", "imports", "functions", "classes", "call_graph")
+COUNTS = "exports, imports, functions, classes, calls"
+# How many facts of each kind there are stands with each file, and summed up with each language: what a refresh costs
+# depends on how much has changed, not on how much there is.
 TABLES = """
 create table notes (name text primary key, value text not null) without rowid;
 create table outlines (
@@ -24,17 +29,47 @@ create table files (
     path text primary key, language text not null, key text, exports int not null, imports int not null,
     functions int not null, classes int not null, calls int not null
 ) without rowid;
+create index by_exports on files (exports desc, path);
+create index by_imports on files (imports desc, path);
+create table languages (
+    language text primary key, files int not null, parsed int not null, exports int not null, imports int not null,
+    functions int not null, classes int not null, calls int not null
+) without rowid;
+create trigger added after insert on files begin
+    delete from notes where name = 'listing';
+    insert or ignore into languages values (new.language, 0, 0, 0, 0, 0, 0, 0);
+    update languages set
+        files = files + 1, parsed = parsed + (new.key is not null), exports = exports + new.exports,
+        imports = imports + new.imports, functions = functions + new.functions, classes = classes + new.classes,
+        calls = calls + new.calls
+    where language = new.language;
+end;
+create trigger removed after delete on files begin
+    delete from notes where name = 'listing';
+    update languages set
+        files = files - 1, parsed = parsed - (old.key is not null), exports = exports - old.exports,
+        imports = imports - old.imports, functions = functions - old.functions, classes = classes - old.classes,
+        calls = calls - old.calls
+    where language = old.language;
+end;
+create trigger changed after update on files begin
+    update languages set
+        exports = exports + new.exports - old.exports, imports = imports + new.imports - old.imports,
+        functions = functions + new.functions - old.functions, classes = classes + new.classes - old.classes,
+        calls = calls + new.calls - old.calls
+    where language = new.language;
+end;
 """
-KINDS = ("exports", "imports", "functions", "classes", "call_graph")
-PUT_FILE = """
-insert or replace into files
+# The language and whether there is a key follow from the path, so neither changes with the text.
+PUT_FILE = f"""
+insert into files
 select ?1, ?2, ?3, ifnull(exports, 0), ifnull(imports, 0), ifnull(functions, 0), ifnull(classes, 0), ifnull(calls, 0)
-from (select ?3 as key) left join outlines using (key)
-"""
-TALLY = """
-select language, count(*) as n, count(key), sum(exports), sum(imports), sum(functions), sum(classes), sum(calls)
-from files group by language order by n desc, language
-"""
+from (select ?3 as key) left join outlines using (key) where true
+on conflict (path) do update set (key, {COUNTS}) = (
+    excluded.key, excluded.exports, excluded.imports, excluded.functions, excluded.classes, excluded.calls
+)
+"""  # noqa: S608 - our names
+TALLY = f"select language, files, parsed, {COUNTS} from languages where files > 0 order by files desc, language"  # noqa: S608 - our names
 BODIES = "select path, language, body from files left join outlines using (key) order by path"
 
 
@@ -79,8 +114,8 @@ class Book:
         chosen = f"select path, {column} from files where {column} > 0"  # noqa: S608 - our names
         return self._db.execute(f"{chosen} order by {column} desc, path limit {TOP}").fetchall()
 
-    def paths(self) -> "Iterator[tuple[str, str, None]]":
-        return ((path, "", None) for (path,) in self._db.execute("select path from files order by path"))
+    def paths(self) -> "Iterator[str]":
+        return (path for (path,) in self._db.execute("select path from files order by path"))
 
     def bodies(self) -> "Iterator[tuple[str, str, str | None]]":
         """Every file with its language and its outline as JSON, None for one that is only listed."""

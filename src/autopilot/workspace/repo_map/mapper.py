@@ -143,9 +143,18 @@ class _Mapping:
 
         tally = self._book.tally()
         stage = paper.stage_for(tally)
-        files = self._book.paths() if stage == paper.ONLY_PATHS else self._sketches()
-        head = (self._request.now, os.path.dirname(self._request.home))
-        return paper.render(head, files, paper.Summary(tally, self._book.top("imports"), self._book.top("exports")), stage)
+        told = self._listing() if stage == paper.ONLY_PATHS else paper.sketched(self._sketches(), stage)
+        summary = paper.Summary(tally, self._book.top("imports"), self._book.top("exports"))
+        return paper.render((self._request.now, self._request.home.rpartition("/")[0]), told, summary, stage)
+
+    def _listing(self) -> str:
+        from autopilot.workspace.repo_map import book, paper
+
+        told = self._book.note(book.LISTING)
+        if told is None:
+            told = paper.listing(self._book.paths())
+            self._book.put_note(book.LISTING, told)
+        return told
 
     def _sketches(self) -> "Iterator[tuple[str, str, Raw | None]]":
         from json import loads

@@ -1,7 +1,6 @@
 """The map as `repo-map.json`: one line a fact, and less of it the more there is (RMAP-02, schema 14)."""
 
-from json import JSONEncoder
-from json.encoder import encode_basestring
+from autopilot.workspace.repo_map.plain_json import encoded, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ STAGES: tuple[tuple[str, ...], ...] = (
     (),
 )
 ONLY_PATHS = len(STAGES) - 1
-_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Tally:
@@ -55,40 +53,46 @@ def stage_for(tally: Tally) -> int:
     return next((stage for stage in range(ONLY_PATHS) if tally.lines(stage) <= MOST_LINES), ONLY_PATHS)
 
 
-def render(head: tuple[str, str], files: "Iterable[tuple[str, str, Raw | None]]", summary: Summary, stage: int) -> str:
-    """`head` is when it was made, and the root of the project."""
-    if stage == ONLY_PATHS:
-        told = ",\n".join([f'    {{"path": {encode_basestring(path)}}}' for path, _, _ in files])
-    else:
-        told = ",\n".join([_file(path, language, outline, stage) for path, language, outline in files])
+def listing(paths: "Iterable[str]") -> str:
+    """The files of a map that has only their paths."""
+    return ",\n".join([f'    {{"path": {quoted(path)}}}' for path in paths])
+
+
+def sketched(files: "Iterable[tuple[str, str, Raw | None]]", stage: int) -> str:
+    """The files of a map: path, language, and the outline of each that was read."""
+    return ",\n".join([_file(path, language, outline, stage) for path, language, outline in files])
+
+
+def render(head: tuple[str, str], told: str, summary: Summary, stage: int) -> str:
+    """`head` is when it was made and the root of the project, `told` what is told of the files."""
     importers = [{"path": path, "import_count": count} for path, count in summary.importers]
     exporters = [{"path": path, "export_count": count} for path, count in summary.exporters]
     return "".join(
         (
             "{\n",
-            f'  "generated_at": {_json(head[0])},\n',
-            f'  "project_root": {_json(head[1])},\n',
+            f'  "generated_at": {encoded(head[0])},\n',
+            f'  "project_root": {encoded(head[1])},\n',
             f'  "version": {VERSION},\n',
-            f'  "size_cap_applied": {_json(stage > 0)},\n',
+            f'  "size_cap_applied": {encoded(stage > 0)},\n',
             '  "files": [\n' if told else '  "files": [',
             told,
             "],\n",
             '  "summary": {\n',
             f'    "total_files": {summary.tally.files},\n',
-            f'    "languages": {_json(summary.tally.languages)},\n',
-            f'    "top_importers": {_json(importers)},\n',
-            f'    "top_exporters": {_json(exporters)}\n',
+            f'    "languages": {encoded(summary.tally.languages)},\n',
+            f'    "top_importers": {encoded(importers)},\n',
+            f'    "top_exporters": {encoded(exporters)}\n',
             "  }\n}\n",
         )
     )
 
 
 def _file(path: str, language: str, outline: "Raw | None", stage: int) -> str:
-    start = f'    {{"path": {_json(path)}, "language": {_json(language)}'
+    start = f'    {{"path": {encoded(path)}, "language": {encoded(language)}'
     if outline is None:
         return start + "}"
     return start + "".join([_facts(kind, outline.get(kind, [])) for kind in STAGES[stage]]) + "}"
 
 
 def _facts(kind: str, facts: "list[dict[str, object]]") -> str:
-    return f',\n      "{kind}": [' + ",".join([f"\n        {_json(fact)}" for fact in facts]) + "]"
+    return f',\n      "{kind}": [' + ",".join([f"\n        {encoded(fact)}" for fact in facts]) + "]"

@@ -38,7 +38,9 @@ class PlainGit:
     def start(self, words: "Sequence[str]", stdin: int | None) -> "tuple[int, BufferedReader]":
         """The process, and what it prints."""
         reading, writing = os.pipe()
-        given = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0) if stdin is None else (os.POSIX_SPAWN_DUP2, stdin, 0)
+        given = (
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0) if stdin is None else (os.POSIX_SPAWN_DUP2, stdin, 0)
+        )
         argv = (*self._argv, *words)
         try:
             pid = os.posix_spawnp(
@@ -49,4 +51,4 @@ class PlainGit:
             raise
         finally:
             os.close(writing)
-        return pid, open(reading, "rb", PIECE)  # noqa: SIM115 - whoever asked closes it
+        return pid, open(reading, "rb", PIECE)

@@ -5,10 +5,11 @@ An answer is a line: how many facts of each kind there are, and the outline as J
 """
 
 import os
-import signal
-from json import JSONEncoder
+import resource
+import time
 
 from autopilot.workspace.repo_map.extract import outline
+from autopilot.workspace.repo_map.plain_json import encoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 # Bigger ones are data or made by a machine.
 MOST_BYTES = 1_000_000
-# For one text and what git needs to find it; the parser gives up long before.
+# Of the processor's time, for one text; the parser gives up long before.
 MOST_SECONDS = 60
 WORTH_IMPORTING = 300
 NOTHING = b"0 0 0 0 0 {}"
@@ -35,9 +36,8 @@ def read(git: "PlainGit", keys: "Sequence[str]", asked: int, answers: int) -> No
     pid, out = git.start(COMMAND, asked)
     with out:
         for key, text in zip(keys, texts(out), strict=False):
+            _bound()
             os.write(answers, answer(key.partition(":")[2], text, encode) + b"\n")
-            # Its default is to end the process, whatever that is at.
-            signal.alarm(MOST_SECONDS)
     os.waitpid(pid, 0)
 
 
@@ -67,11 +67,17 @@ def texts(out: "BufferedReader") -> "Iterator[bytes | None]":
 def encoder(count: int) -> "Encode":
     """Msgspec is five times as fast, once it is imported."""
     if count < WORTH_IMPORTING:
-        plain = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-        return lambda found: plain(found).encode("utf-8", "replace")
+        return lambda found: encoded(found).encode("utf-8", "replace")
     import msgspec
 
     return msgspec.json.encode
+
+
+def _bound() -> None:
+    """Past it the process is ended, whatever it is at."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = int(time.process_time()) + MOST_SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _skip(out: "BufferedReader", size: int) -> None:

@@ -1,7 +1,6 @@
 """Has texts read by processes forked from this one; a text that no reader survives has an empty outline."""
 
 import os
-import signal
 
 from autopilot.workspace.repo_map import reader
 
@@ -67,7 +66,6 @@ class Readers:
         if pid == 0:
             code = 1
             try:
-                signal.alarm(reader.MOST_SECONDS)
                 self._read(self._git, share, asked, answers)
                 code = 0
             finally:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.workspace.repo_map.paper import MOST_LINES, STAGES, Summary, Tally, render, stage_for
+from autopilot.workspace.repo_map.paper import MOST_LINES, ONLY_PATHS, STAGES, Summary, Tally, listing, render, sketched, stage_for
 from autopilot.workspace.repo_map.sheet import Raw
 
 Sketch = tuple[str, str, Raw | None]
@@ -35,8 +35,13 @@ def summary(files: list[Sketch]) -> Summary:
     return Summary(tally(files), [("a.py", 1)], [("a.py", 1)])
 
 
+def rendered(files: list[Sketch], stage: int) -> str:
+    told = listing(path for path, _, _ in files) if stage == ONLY_PATHS else sketched(files, stage)
+    return render(HEAD, told, summary(files), stage)
+
+
 def test_a_small_map_has_every_field_of_the_schema() -> None:
-    told = json.loads(render(HEAD, [file(), PROSE], summary([file(), PROSE]), 0))
+    told = json.loads(rendered([file(), PROSE], 0))
 
     assert list(told) == ["generated_at", "project_root", "version", "size_cap_applied", "files", "summary"]
     assert (told["version"], told["size_cap_applied"]) == (1, False)
@@ -66,7 +71,7 @@ def test_a_small_map_has_every_field_of_the_schema() -> None:
 def test_rmap_02_past_the_cap_the_least_needed_goes_first(facts: int, left: list[str]) -> None:
     files = [file(facts=facts)]
     stage = stage_for(tally(files))
-    told = json.loads(render(HEAD, files, summary(files), stage))
+    told = json.loads(rendered(files, stage))
 
     assert [key for key in told["files"][0] if key not in {"path", "language"}] == left
     assert told["size_cap_applied"] is (stage > 0)
@@ -78,7 +83,7 @@ def test_rmap_02_a_capped_map_has_at_most_500_lines_unless_only_paths_are_left(s
     files = [file(f"{n}.py", facts) for n, facts in enumerate(sizes)]
     files += [PROSE] if prose else []
     stage = stage_for(tally(files))
-    text = render(HEAD, files, summary(files), stage)
+    text = rendered(files, stage)
 
     assert text.count("\n") <= max(MOST_LINES, len(files) + 20)
     assert len(json.loads(text)["files"]) == len(files)
@@ -88,4 +93,4 @@ def test_rmap_02_a_capped_map_has_at_most_500_lines_unless_only_paths_are_left(s
 def test_lines_are_counted_without_writing_them(stage: int) -> None:
     files = [file("a.py", 3), file("b.py", 2), PROSE]
 
-    assert tally(files).lines(stage) == render(HEAD, files, summary(files), stage).count("\n")
+    assert tally(files).lines(stage) == rendered(files, stage).count("\n")
