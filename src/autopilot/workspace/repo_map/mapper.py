@@ -88,7 +88,8 @@ class _Mapping:
         before = self._book.note(COMMIT)
         changes = self._moved(before)
         if self._request.wanted == CHART:
-            written = self._book.note(WRITTEN) if os.path.isfile(self._request.path) else None
+            there = os.path.isfile(self._request.path)  # noqa: PTH113 - importing pathlib takes longer than all this
+            written = self._book.note(WRITTEN) if there else None
             return self._charted(changes if written == before else self._difference(written))
         return self._rendered() if self._request.wanted == PAPER else ""
 
@@ -167,7 +168,7 @@ class _Mapping:
         flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         folder = os.open(self._request.home, os.O_RDONLY | flags)
         made = os.open(PART, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666, dir_fd=folder)
-        with open(made, "wb") as file:
+        with os.fdopen(made, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(made)

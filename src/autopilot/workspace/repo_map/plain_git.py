@@ -5,7 +5,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from io import BufferedReader
+    from typing import BinaryIO
 
 PIECE = 1 << 20
 
@@ -35,7 +35,7 @@ class PlainGit:
             said = out.read()
         return said if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 else None
 
-    def start(self, words: "Sequence[str]", stdin: int | None) -> "tuple[int, BufferedReader]":
+    def start(self, words: "Sequence[str]", stdin: int | None) -> "tuple[int, BinaryIO]":
         """The process, and what it prints."""
         reading, writing = os.pipe()
         given = (
@@ -51,4 +51,4 @@ class PlainGit:
             raise
         finally:
             os.close(writing)
-        return pid, open(reading, "rb", PIECE)
+        return pid, os.fdopen(reading, "rb", PIECE)

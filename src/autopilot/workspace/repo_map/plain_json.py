@@ -1,9 +1,13 @@
 """JSON for a process too short-lived to import `json`, which compiles patterns it has no use for here."""
 
 try:
-    from _json import encode_basestring as quoted
+    from _json import encode_basestring
 except ImportError:
-    from json.encoder import encode_basestring as quoted
+    from json.encoder import encode_basestring
+
+
+def quoted(text: str) -> str:
+    return encode_basestring(text)
 
 
 def encoded(value: object) -> str:

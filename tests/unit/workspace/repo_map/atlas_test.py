@@ -147,7 +147,7 @@ def test_rmap_04_a_refreshed_map_is_the_one_made_from_nothing(
 class Killed(PlainProcesses):
     """Nothing it starts comes to its end."""
 
-    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:  # noqa: ARG002 - as the protocol has it
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
         return Ran(exit_code=-9, stdout=b"", stderr=b"", seconds=0.0)
 
 

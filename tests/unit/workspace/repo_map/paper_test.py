@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.workspace.repo_map.paper import MOST_LINES, ONLY_PATHS, STAGES, Summary, Tally, listing, render, sketched, stage_for
+from autopilot.workspace.repo_map.paper import (
+    MOST_LINES,
+    ONLY_PATHS,
+    STAGES,
+    Summary,
+    Tally,
+    listing,
+    render,
+    sketched,
+    stage_for,
+)
 from autopilot.workspace.repo_map.sheet import Raw
 
 Sketch = tuple[str, str, Raw | None]
