@@ -14,6 +14,7 @@ from autopilot.domain.repo_map import RepoMap
 from autopilot.domain.running import Job, Ran
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.repo_map.grammars import missing
+from autopilot.workspace.repo_map.paper import MOST_LINES
 from autopilot.workspace.repo_map.reader import MOST_BYTES
 from support.processes import PlainProcesses
 from support.workspaces import Bench, make_bench
@@ -142,6 +143,25 @@ def test_rmap_04_a_refreshed_map_is_the_one_made_from_nothing(
     fresh = atlas(bench, "fresh.db")
     assert grown.at(commit) == fresh.at(commit)
     assert (bench.root / ".autopilot/repo-map.json").read_text() == fresh.paper(commit)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"m3.py": "def k(): ...\n"}, {"m3.py": None}, {"n.go": "func N() {}\n"}, {"m3.py": None, "n.py": ""}],
+    ids=["a text", "one less", "one more", "one for another"],
+)
+def test_rmap_04_a_refreshed_list_of_paths_is_the_one_made_from_nothing(
+    tmp_path: Path, change: dict[str, str | None]
+) -> None:
+    bench = make_bench(tmp_path, {f"m{n}.py": f"def f{n}(): ...\n" for n in range(MOST_LINES // 2)})
+    made = atlas(bench)
+    made.chart(bench.base)
+    commit = bench.seal(change)
+    made.chart(commit)
+
+    assert (bench.root / ".autopilot/repo-map.json").read_text() == atlas(bench, "fresh.db").paper(commit)
+    assert written(bench)["size_cap_applied"]
+    assert {len(file) for file in written(bench)["files"]} == {1}
 
 
 class Killed(PlainProcesses):

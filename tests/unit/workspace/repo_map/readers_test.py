@@ -30,14 +30,44 @@ made = readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", 2, fragile)
 print(json.dumps({key: answer.decode() for key, answer in made.answers(sys.argv[2].split())}))
 """
 
+# A reader whose parent is killed while it is at its first text.
+ORPHAN = """
+import os, signal, sys, time
+from autopilot.workspace.repo_map import reader, readers
+from autopilot.workspace.repo_map.plain_git import PlainGit
+reading, writing = os.pipe()
+def outline(grammar, text):
+    parent = os.getppid()
+    os.write(writing, text[:1])
+    while os.getppid() == parent:
+        time.sleep(0.01)
+    return {}
+reader.outline = outline
+middle = os.fork()
+if middle == 0:
+    os.close(reading)
+    list(readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", 1).answers(sys.argv[2].split()))
+os.close(writing)
+seen = os.read(reading, 1)
+os.kill(middle, signal.SIGKILL)
+while more := os.read(reading, 10):
+    seen += more
+print(seen.decode())
+"""
 
-def answers(folder: Path, sources: list[str], least: int = 300) -> list[str]:
-    """The name each text exports first, empty where there is none."""
+
+def kept(folder: Path, sources: list[str]) -> list[str]:
     git(folder, "init", "-q")
     keys = []
     for number, source in enumerate(sources):
         (folder / f"{number}.py").write_text(source)
         keys.append(git(folder, "hash-object", "-w", f"{number}.py") + ":python")
+    return keys
+
+
+def answers(folder: Path, sources: list[str], least: int = 300) -> list[str]:
+    """The name each text exports first, empty where there is none."""
+    keys = kept(folder, sources)
     argv = [sys.executable, "-c", CODE, str(folder), " ".join(keys), str(least)]
     done = subprocess.run(argv, cwd=folder, capture_output=True, check=True, text=True)
     told = {key: json.loads(line.split(" ", 5)[5]) for key, line in json.loads(done.stdout).items()}
@@ -56,6 +86,12 @@ def test_readers_that_all_die_are_given_up(tmp_path: Path) -> None:
         answers(tmp_path, [f"deadly = {n}\n" for n in range(102)])
 
     assert "101 readers died" in raised.value.stderr
+
+
+def test_a_reader_whose_parent_is_gone_reads_no_further_text(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", ORPHAN, str(tmp_path), " ".join(kept(tmp_path, ["a = 1\n", "b = 1\n", "c = 1\n"]))]
+
+    assert subprocess.run(argv, cwd=tmp_path, capture_output=True, check=True, text=True).stdout == "a\n"
 
 
 def test_no_file_is_left_beside_the_book(tmp_path: Path) -> None:
