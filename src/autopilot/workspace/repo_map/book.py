@@ -3,6 +3,7 @@
 import os
 import sqlite3
 
+from autopilot.workspace.repo_map.files import discard
 from autopilot.workspace.repo_map.glance import EDITION
 from autopilot.workspace.repo_map.languages import language_of
 from autopilot.workspace.repo_map.paper import Tally
@@ -154,9 +155,8 @@ def _connected(path: str) -> sqlite3.Connection:
             raise
         connection = None
     if connection is None:
-        for name in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
-            if os.path.lexists(name):
-                os.remove(name)  # noqa: PTH107 - as above
+        for end in ("", "-wal", "-shm", "-journal"):
+            discard(path + end)
         connection = _prepared(path)
         assert connection is not None
     return connection

@@ -8,6 +8,7 @@ package outside the standard library, and of that only what is loaded anyway.
 import os
 import sys
 
+from autopilot.workspace.repo_map.files import discard
 from autopilot.workspace.repo_map.glance import UP_TO_DATE, WRITTEN, is_current
 
 TYPE_CHECKING = False
@@ -24,7 +25,6 @@ CODE = "from autopilot.workspace.repo_map.mapper import main; main()"
 CHART, PAPER, MOVE = "chart", "paper", "move"
 # The commit whose files the book holds.
 COMMIT = "commit"
-PART = ".repo-map.json.autopilot-part"
 
 
 class Request:
@@ -60,7 +60,7 @@ def main() -> None:
         said = _done(request)
     sys.stdout.buffer.write(said.encode("utf-8", "replace"))
     sys.stdout.flush()
-    # Taking everything down in order is a third of the time.
+    # All is written: taking down in order what is left would only take time.
     os._exit(0)
 
 
@@ -68,13 +68,12 @@ def _done(request: Request) -> str:
     import sqlite3
 
     from autopilot.workspace.repo_map.book import Opened
-    from autopilot.workspace.repo_map.plain_git import GitFailed
-    from autopilot.workspace.repo_map.readers import ReadersFailed
+    from autopilot.workspace.repo_map.plain_git import MappingFailed
 
     try:
         with Opened(request.book) as book:
             return _Mapping(request, book).done()
-    except (OSError, sqlite3.Error, GitFailed, ReadersFailed) as error:
+    except (OSError, sqlite3.Error, MappingFailed) as error:
         sys.exit(str(error))
 
 
@@ -165,13 +164,17 @@ class _Mapping:
 
     def _write(self, content: bytes) -> None:
         """On disk as a whole when this returns; on failure the file is as it was."""
-        flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        folder = os.open(self._request.home, os.O_RDONLY | flags)
-        made = os.open(PART, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666, dir_fd=folder)
-        with os.fdopen(made, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(made)
-        os.replace(PART, self._request.name, src_dir_fd=folder, dst_dir_fd=folder)
-        os.fsync(folder)
-        os.close(folder)
+        folder = os.open(self._request.home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        part = f".{self._request.name}.autopilot-part"
+        try:
+            discard(part, folder)
+            made = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
+            with os.fdopen(made, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(made)
+            os.replace(part, self._request.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+        finally:
+            discard(part, folder)
+            os.close(folder)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 PIECE = 1 << 20
 
 
-class GitFailed(Exception):
-    """Git ended with another exit code than it should."""
+class MappingFailed(Exception):
+    """Why there is no map: git ended as it should not, or nothing could be read."""
 
 
 class PlainGit:
@@ -25,7 +25,7 @@ class PlainGit:
     def out(self, *words: str) -> bytes:
         found = self.tried(*words)
         if found is None:
-            raise GitFailed(f"git {words[0]} failed")
+            raise MappingFailed(f"git {words[0]} failed")
         return found
 
     def tried(self, *words: str) -> bytes | None:

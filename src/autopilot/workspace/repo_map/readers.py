@@ -3,6 +3,8 @@
 import os
 
 from autopilot.workspace.repo_map import reader
+from autopilot.workspace.repo_map.files import discard
+from autopilot.workspace.repo_map.plain_git import MappingFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
 WORTH_SPLITTING = 300
 # After so many the fault is not in the texts.
 MOST_DEATHS = 100
-
-
-class ReadersFailed(Exception):
-    """Reader after reader died."""
 
 
 class Readers:
@@ -51,7 +49,7 @@ class Readers:
             # It died of the text after those.
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
-                raise ReadersFailed(f"{self._deaths} readers died")
+                raise MappingFailed(f"{self._deaths} readers died")
             yield share[len(lines)], reader.NOTHING
             share = share[len(lines) + 1 :]
             if not share:
@@ -75,6 +73,8 @@ class Readers:
 
     def _file(self) -> int:
         name = f"{self._scratch}.{os.getpid()}.part"
+        # One may be left of a process of that number that was killed.
+        discard(name)
         made = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        os.remove(name)  # noqa: PTH107 - importing pathlib takes longer than reading ten files
+        discard(name)
         return made

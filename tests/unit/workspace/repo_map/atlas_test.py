@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -164,6 +165,22 @@ def test_rmap_04_a_refreshed_list_of_paths_is_the_one_made_from_nothing(
     assert {len(file) for file in written(bench)["files"]} == {1}
 
 
+def test_a_refresh_that_reads_nothing_loads_no_reader(bench: Bench) -> None:
+    """What a refresh imports is most of what it costs."""
+    made = atlas(bench)
+    made.chart(bench.base)
+    commit = bench.seal({"src/b.py": None, "lib/b.py": FILES["src/b.py"]})
+    job = made.job("chart", commit)
+    argv = [job.argv[0], "-X", "importtime", *job.argv[1:]]
+    told = subprocess.run(argv, cwd=job.cwd, env=job.env, capture_output=True, check=True, text=True)
+
+    assert told.stdout == "Repo-map refreshed: 2 files updated."
+    loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
+    assert "autopilot.workspace.repo_map.mapper" in loaded
+    assert loaded.isdisjoint({"typing", "pathlib", "subprocess", "dataclasses", "msgspec", "tree_sitter"})
+    assert "autopilot.workspace.repo_map.reader" not in loaded
+
+
 class Killed(PlainProcesses):
     """Nothing it starts comes to its end."""
 
@@ -200,6 +217,7 @@ def test_a_map_that_cannot_be_written_is_left_out_and_says_why(bench: Bench) -> 
     charted = atlas(bench).chart(bench.base)
     assert charted.line.startswith("Repo-map left out: ")
     assert not charted.there
+    assert not [*(bench.root / ".autopilot").glob(".repo-map*")]
 
 
 def test_a_commit_that_is_not_there_has_no_map(bench: Bench) -> None:
