@@ -94,12 +94,12 @@ def test_a_viewer_is_told_all_there_is_and_within_a_second_what_changes(site: Si
         change = viewer.run()
 
     assert time.monotonic() - begun < 1.0
-    assert (first["whole"], first["parts"]["phase/1"]["status"], first["parts"]["phase/1"]["score"]) == (
+    assert (first["whole"], first["parts"]["phase/1"]["state"], first["parts"]["phase/1"]["score"]) == (
         True,
         "completed",
         9.4,
     )
-    assert (change["whole"], change["parts"]["phase/2"]["status"]) == (False, "in_progress")
+    assert (change["whole"], change["parts"]["phase/2"]["state"]) == (False, "in_progress")
     assert set(change["parts"]) == {"phase/2", "open/2", "run"}
 
 
@@ -307,7 +307,7 @@ def test_a_viewer_that_reads_nothing_holds_nobody_up(site: Site, chronicle: Chro
         for _ in range(30):
             chronicle.open_step("1")
         chronicle.tell(RUN, RunFinished(status="completed", exit_code=0, reason="over"))
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+        while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
 
 
@@ -319,7 +319,7 @@ def test_several_projects_are_shown_beside_each_other(site: Site, tmp_path: Path
         viewer.event()
         listed = viewer.event()[1]["parts"]["projects"]
         assert [(p["name"], len(p["runs"])) for p in listed] == [("letters", 1), ("numbers", 1), ("empty", 0)]
-        assert viewer.run()["parts"]["run"]["status"] == "running"
+        assert viewer.run()["parts"]["run"]["state"] == "running"
 
 
 def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
     with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
         viewer.run()
         said = site.post("/api/projects/1/resume", {}).json["said"]
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+        while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
 
     assert said in {"The run goes on.", "The run came to its end."}
@@ -348,11 +348,11 @@ def test_a_verdict_given_from_the_page_is_the_verbs_and_the_run_goes_on(
     project = driven(tmp_path, script("1", phases="12"), "1", "2>1")
     assert project.run().exit == 11
     with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
-        assert viewer.run()["parts"]["phase/1"]["status"] == "needs_human_verification"
+        assert viewer.run()["parts"]["phase/1"]["state"] == "needs_human_verification"
         said = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"}).json["said"]
         again = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"})
         site.post("/api/projects/1/resume", {})
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+        while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
 
     assert said.startswith("Phase 1: human verdict recorded: pass.")

@@ -13,7 +13,7 @@ WIDE = 120
 LEAST_ROADMAP, LEAST_CAUTIONS = 3, 1
 LEAST_RECENT = 3
 MOST_CAUTIONS, SOME_CAUTIONS = 12, 5
-_STATES = {"running": "cyan", "completed": "green", "failed": "red", "stopped": "yellow", "interrupted": "yellow"}
+_STATES = {"running": "cyan", "completed": "green", "failed": "red", "paused": "yellow", "interrupted": "yellow"}
 _COUNTED = (
     ("failed", "failed"), ("blocked", "blocked"), ("skipped", "skipped"),
     ("needs_human_verification", "need a person"), ("in_progress", "in progress"),
