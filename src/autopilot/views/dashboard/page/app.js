@@ -8,9 +8,10 @@ const WORDS = {
 const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?" };
 const TASKS = { waiting: "○", working: "◐", reviewing: "◐", fixing: "◐", verified: "●", failed: "✕" };
 const ENDS = { done: "went on", back: "again", person: "asks a person", stopped: "gave up" };
-const LOG_LINES = 300, NOW_STEPS = 6, END = "completion";
+const MARKS = { "": "◐", done: "●", back: "↺", person: "?", stopped: "✕" };
+const LOG_LINES = 300, END = "completion";
 const token = readToken();
-const view = { projects: [], newest: {}, may: [], parts: new Map(), project: "1", run: "latest", stream: null, rows: new Map(), ahead: 0 };
+const view = { projects: [], newest: {}, may: [], parts: new Map(), project: "1", run: "latest", stream: null, rows: new Map(), ahead: 0, unfolded: new Map() };
 
 function readToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -211,6 +212,7 @@ function drawRun() {
   timed($("left"), status === "running" ? run.ahead : null);
   drawScore(run.threshold);
   for (const spend of run.spend) drawSpend(spend, run.untold);
+  goOn(status === "running" ? run : null);
   drawDeeds(run, status, working);
 }
 
@@ -225,6 +227,13 @@ function drawSpend({ unit, used, cap }, untold) {
   put($(unit), used === null ? "unknown" : shown(used));
   put($(`${unit}-note`), used === null ? "no agent told" : `of ${shown(cap)}${unit === "usd" && untold ? `; ${untold} ${untold === 1 ? "call" : "calls"} told no price` : ""}`);
   $(`${unit}-bar`).value = used && cap ? Math.min(1, used / cap) : 0;
+}
+
+// The time of a run at work goes on between two of its entries.
+function goOn(run) {
+  const used = run?.spend.find((spend) => spend.unit === "minutes").used ?? 0;
+  if (run) $("minutes").dataset.since = new Date(Date.parse(run.last) - used * 60000).toISOString();
+  else delete $("minutes").dataset.since;
 }
 
 // What is waited for; what a person is asked has forms of its own.
@@ -270,15 +279,16 @@ function deed(text, name, look = "") {
   return button;
 }
 
-function copy(command) {
+// `worded` gives the command as it is to be when the button is pressed.
+function copy(command, worded = () => command) {
   const button = make("button", {
     type: "button", text: `Copy: ${command}`,
     onclick: async () => {
       try {
-        await navigator.clipboard.writeText(command);
+        await navigator.clipboard.writeText(worded());
         button.textContent = "Copied";
       } catch {
-        button.textContent = command;
+        button.textContent = worded();
       }
       setTimeout(() => { button.textContent = `Copy: ${command}`; }, 1500);
     },
@@ -359,25 +369,29 @@ function verdictForm(row) {
   for (const label of choices) label.firstChild.name = `verdict-${row.id}`;
   const issues = make("textarea", { "aria-label": `What is wrong with phase ${row.id}, one issue a line`, placeholder: "What is wrong, one issue a line" });
   const button = make("button", { type: "submit", name: "main", text: "Give verdict" });
+  const given = () => ({
+    verdict: choices.find((label) => label.firstChild.checked).firstChild.value,
+    issues: issues.value.split("\n").map((line) => line.trim()).filter(Boolean),
+  });
+  const worded = () => ["autopilot", "verdict", row.id, given().verdict, ...given().issues].map(quoted).join(" ");
   const form = make("form", { onsubmit: async (event) => {
     event.preventDefault();
-    const verdict = choices.find((label) => label.firstChild.checked).firstChild.value;
-    const lines = issues.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    await act("verdict", { phase: row.id, verdict, issues: lines }, button);
-  } }, head, asked, make("fieldset", { "aria-label": `Verdict on phase ${row.id}` }, ...choices), issues, make("div", { name: "line" }, button, copy(command)));
+    await act("verdict", { phase: row.id, ...given() }, button);
+  } }, head, asked, make("fieldset", { "aria-label": `Verdict on phase ${row.id}` }, ...choices), issues, make("div", { name: "line" }, button, copy(command, worded)));
   return form;
 }
 
 function questionForm(question) {
   const head = make("p", {}, make("strong", { text: question.phase ? `Phase ${question.phase}: ${question.text}` : question.text }));
-  if (!view.may.includes("answer")) return make("form", {}, head);
+  const command = `autopilot ${question.id.split("/", 1)[0] === "discuss" ? "discuss" : "map"} ${quoted(question.phase)}`.trim();
+  if (!view.may.includes("answer")) return make("form", {}, head, make("div", {}, copy(command)));
   const answer = make("textarea", { "aria-label": `Answer to: ${question.text}`, required: true });
   const options = question.options.map((option) => make("button", { type: "button", text: option, onclick: () => { answer.value = option; } }));
   const button = make("button", { type: "submit", name: "main", text: "Answer" });
   return make("form", { onsubmit: async (event) => {
     event.preventDefault();
     await act("answer", { question: question.id, text: answer.value }, button);
-  } }, head, make("div", { name: "line" }, ...options), answer, make("div", {}, button));
+  } }, head, make("div", { name: "line" }, ...options), answer, make("div", { name: "line" }, button, copy(command)));
 }
 
 function drawNow() {
@@ -389,20 +403,41 @@ function drawNow() {
     const left = make("span", { name: "quiet" });
     timed(left, ahead);
     const head = make("p", { name: "line" }, make("strong", { text: work.phase === END ? capital(work.name) : `Phase ${work.phase}: ${work.name}` }),
-      make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": work.began, "data-less": work.paused }), left);
-    return make("div", { name: "pass" }, head, ...taskList(work.tasks), stepTable(work.steps.slice(-NOW_STEPS), work.phase, work.number, usual), ...agents(work));
+      make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": work.began, "data-less": work.paused }), left,
+      make("button", { type: "button", name: "small", text: "Look inside", "data-key": `inside/${work.phase}`, onclick: () => lookInside(work.phase) }));
+    return make("div", { name: "pass" }, head, make("ul", { name: "chips", "aria-label": "Steps" }, ...work.steps.map((step) => make("li", {}, chip(step, work, usual)))),
+      ...sentBack(work.steps), ...taskList(work), ...agents(work));
   }));
   if (focused) $("now-list").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   tick();
 }
 
-function taskList(tasks) {
+// One step as a word with its time; pressed, it shows what its newest call said.
+function chip(step, work, usual) {
+  const name = `${step.step.replaceAll("_", " ")}${step.task ? ` ${step.task}` : ""}`;
+  const time = step.seconds === null
+    ? make("span", { name: "since", "data-since": step.began, "data-usual": usual ?? "" }) : make("span", { text: duration(step.seconds) });
+  const words = [make("span", { text: `${MARKS[step.ended] ?? "·"} ${name} ` }), time];
+  const call = step.calls.at(-1);
+  const look = `chip ${step.ended || "going"}`;
+  if (!call) return make("span", { name: look }, ...words);
+  return make("button", { type: "button", name: look, "data-key": `${work.phase}/${work.number}/${step.began}`, title: "What was asked and answered", onclick: () => readCall(call, work.phase, work.number) }, ...words);
+}
+
+// Why the last finished step did not simply go on.
+function sentBack(steps) {
+  const last = steps.findLast((step) => step.seconds !== null);
+  return last && last.ended !== "done" && last.because ? [make("p", { name: "reason quiet", text: `${capital(last.step.replaceAll("_", " "))}: ${ENDS[last.ended]}. ${last.because}` })] : [];
+}
+
+function taskList({ phase, tasks }) {
   if (!tasks.length) return [];
   const verified = tasks.filter((task) => task.state === "verified").length;
   const rows = tasks.map((task) => make("li", { name: `task ${task.state}` }, make("span", { name: "status", text: TASKS[task.state] ?? "·" }),
     ` ${task.id} ${task.title}`, make("span", { name: "quiet", text: ["waiting", "verified"].includes(task.state) ? "" : ` ${task.state}` })));
-  const many = make("details", { open: tasks.length <= 8 }, make("summary", { text: `Tasks: ${verified} of ${tasks.length} verified` }), make("ul", { name: "tasks" }, ...rows));
-  return [many];
+  const open = view.unfolded.get(phase) ?? tasks.length <= 8;
+  const head = make("summary", { text: `Tasks: ${verified} of ${tasks.length} verified`, "data-key": `tasks/${phase}` });
+  return [make("details", { open, ontoggle: (event) => view.unfolded.set(phase, event.target.open) }, head, make("ul", { name: "tasks" }, ...rows))];
 }
 
 // Who is at work, what its processes do, and for how long they have done nothing.
@@ -417,11 +452,11 @@ function agents(work) {
   });
 }
 
-function stepTable(steps, phase, number, usual = null) {
+function stepTable(steps, phase, number) {
   const head = make("tr", {}, ...["Step", "Time", "Outcome", "Calls"].map((text) => make("th", { text, scope: "col" })));
   const rows = steps.map((step) => {
     const time = step.seconds === null
-      ? make("span", { name: "since in_progress", "data-since": step.began, "data-usual": usual ?? "" })
+      ? make("span", { name: "since in_progress", "data-since": step.began })
       : make("span", { text: duration(step.seconds) });
     const outcome = step.seconds === null ? "going on" : [ENDS[step.ended] ?? step.ended, step.because].filter(Boolean).join(": ");
     return make("tr", {}, make("td", { text: step.step.replaceAll("_", " ") + (step.task ? ` ${step.task}` : "") }), make("td", {}, time),
@@ -518,6 +553,7 @@ function showText(text, size, turns) {
 
 // Words and numbers
 
+const quoted = (word) => (/^[\w.,:/@%+=-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const money = (n) => `$${n.toFixed(2)}`;
 const short = (n) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)}M` : n >= 1e4 ? `${Math.round(n / 1e3)}k` : String(Math.round(n)));
