@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from autopilot import serving
@@ -142,6 +143,21 @@ def test_a_phase_is_looked_into_down_to_a_call_without_its_secrets(site: Site, c
         "answer": said["sizes"]["answer"], "said": 28, "commands": 9, "prompt": 9, "output": 90_000, "process": 0,
     }  # fmt: skip
     assert (len(second["text"]), second["next"], second["total"]) == (40_000, 80_000, 90_000)
+
+
+def test_of_a_transcript_of_tens_of_megabytes_one_page_is_sent(site: Site, chronicle: Chronicle) -> None:
+    held = transcripts.Transcript(
+        call=f"{RUN}/1/execute/1", command=("agent",), stdin={"prompt": "p" * 20_000_000}, stdout="o" * transcripts.CAP,
+        stderr="", exit=0, seconds=1.0,
+    )  # fmt: skip
+    place = transcripts.path_of(chronicle.root / ".autopilot" / "transcripts", held.call)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(msgspec.json.encode(held))
+    answer = site.get(f"{INSIDE}/1/passes/0/calls/2?part=prompt&offset=19960000")
+
+    assert len(answer.body) < 100_000
+    assert (answer.json["sizes"]["prompt"], answer.json["sizes"]["output"]) == (20_000_000, transcripts.CAP)
+    assert (answer.json["page"]["text"], answer.json["page"]["next"]) == ("p" * 40_000, None)
 
 
 def test_what_a_person_does_is_done_by_the_verbs(site: Site, recorder: Recorder) -> None:

@@ -45,6 +45,7 @@ def cut(line: Iterable[Span], width: int, more: str = "") -> Line:
     if width_of(pieces) <= width:
         return pieces
     shown: Line = []
+    more = set_cell_size(more, max(0, min(width, cell_len(more))))
     room = max(0, width - cell_len(more))
     for span in pieces:
         shown.append(Span(set_cell_size(span.text, min(room, cell_len(span.text))), span.style))
@@ -52,7 +53,7 @@ def cut(line: Iterable[Span], width: int, more: str = "") -> Line:
         if room <= 0:
             break
     last = shown.pop() if shown else Span("")
-    return [span for span in (*shown, Span(f"{last.text}{more}"[: max(0, width)], last.style)) if span.text]
+    return [span for span in (*shown, Span(f"{last.text}{more}", last.style)) if span.text]
 
 
 def fit(text: str, width: int) -> str:
