@@ -1,4 +1,4 @@
-"""Take the screenshots in docs/images anew: terminal and dashboard of a recorded run, the report of the demo."""
+"""Take the screenshots in docs/images anew: `PYTHONPATH=src:tests python docs/pictures.py`."""
 
 import io
 import os
@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 
 import msgspec
 from playwright.sync_api import sync_playwright
@@ -104,7 +102,9 @@ def terminal(page: Any, folder: Path) -> None:
     held = folder / "terminal.svg"
     held.write_text(console.export_svg(title="autopilot all"), encoding="utf-8")
     page.goto(held.as_uri())
-    page.locator("svg").screenshot(path=IMAGES / "terminal.png")
+    width, height = page.evaluate("(({ width, height }) => [width, height])(document.documentElement.viewBox.baseVal)")
+    page.set_viewport_size({"width": round(width), "height": round(height)})
+    page.screenshot(path=IMAGES / "terminal.png")
 
 
 def report(page: Any, folder: Path) -> None:
@@ -114,7 +114,8 @@ def report(page: Any, folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "autopilot", *words], cwd=cwd, check=True, stdout=subprocess.DEVNULL)
     page.set_viewport_size({"width": 1080, "height": 1000})
     page.goto((root / ".autopilot" / "report.html").as_uri())
-    page.evaluate("document.getElementById('phases').scrollIntoView()")
+    page.wait_for_selector("#filter")
+    page.locator("#list-title").evaluate("(title) => title.scrollIntoView()")
     page.screenshot(path=IMAGES / "report.png")
 
 

@@ -115,7 +115,7 @@ def test_the_token_leaves_the_address_and_stays_for_a_reload(page: Any, site: Si
 
 def test_what_is_written_into_the_journal_is_seen_without_a_reload(page: Any, told: Chronicle) -> None:
     told.begin("2")
-    page.wait_for_selector("text=◐ at work")
+    page.wait_for_selector("text=◐ in progress")
     told.open_step("2")
     page.wait_for_selector("#now .chip.going >> text=execute")
     told.close_step("2")

@@ -24,7 +24,6 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.headings import heading_of
-from autopilot.domain.moments import elapsed
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
 from autopilot.domain.run_caps import capped
@@ -33,6 +32,7 @@ from autopilot.domain.verdict import Advance, AskHuman, Stop
 from autopilot.journal.clock import iso
 from autopilot.journal.projection import run_status
 from autopilot.journal.timeline import settled
+from autopilot.views.duration import seconds_between
 from autopilot.views.estimate import EXECUTE
 from autopilot.views.narration import note_line
 from autopilot.views.pass_drawing import after_step, happened, opened
@@ -63,7 +63,7 @@ def after(picture: Picture, stream: str, entry: Entry) -> Picture:
         return cautioned(*after_step(picture, stream, entry))
     for part in (_of_run, _of_phase, _of_line, _of_end):
         picture = part(picture, entry)
-    return cautioned(picture, _cautions(entry))
+    return cautioned(picture, _cautions(picture, entry))
 
 
 def cautioned(picture: Picture, more: tuple[Caution, ...]) -> Picture:
@@ -76,7 +76,7 @@ def changed(picture: Picture, **fields: object) -> Picture:
 
 def _timed(picture: Picture, stream: str, entry: Entry) -> Picture:
     """While nobody worked, no time passed for the run, and its open passes were paused."""
-    pause = elapsed(picture.last, entry.at) if picture.last else 0.0
+    pause = seconds_between(picture.last, entry.at) if picture.last else 0.0
     timed = changed(picture, run=stream.partition("/")[0], began=picture.began or entry.at, last=entry.at)
     if not isinstance(entry.event, RunResumed):
         return changed(timed, worked=picture.worked + pause)
@@ -237,7 +237,7 @@ def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
     outcome, phase = event.outcome, event.outcome.phase
     mine = {key: p for key, p in picture.passes.items() if p.phase == phase}
     row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
-    seconds = sum(max(0.0, elapsed(p.began, at) - p.paused) for p in mine.values())
+    seconds = sum(max(0.0, seconds_between(p.began, at) - p.paused) for p in mine.values())
     best = _best(row, event)
     score = best if best is not None and isinstance(event.verdict, Advance) else outcome.alignment_score
     drawn = _row(
@@ -297,7 +297,7 @@ def _executing(picture: Picture, passes: Iterable[OpenPass]) -> Tally:
     return Tally(count=known.count + len(worked), seconds=known.seconds + sum(worked))
 
 
-def _cautions(entry: Entry) -> tuple[Caution, ...]:
+def _cautions(picture: Picture, entry: Entry) -> tuple[Caution, ...]:
     told: tuple[str, str] | None = None
     match entry.event:
         case Noted() as event:
@@ -309,16 +309,17 @@ def _cautions(entry: Entry) -> tuple[Caution, ...]:
         case PhaseFinished(outcome=outcome, verdict=Stop()):
             told = outcome.phase, f"Phase {outcome.phase} failed: {clean(outcome.reason)}"
         case PhaseFinished(outcome=outcome) as event:
-            return tuple(Caution(at=entry.at, phase=outcome.phase, text=text) for text in _loose_ends(event))
+            return tuple(Caution(at=entry.at, phase=outcome.phase, text=text) for text in _loose_ends(picture, event))
         case RunStarted(remarks=remarks):
             return tuple(Caution(at=entry.at, text=clean(remark)) for remark in remarks)
     return (Caution(at=entry.at, phase=told[0], text=told[1]),) if told else ()
 
 
-def _loose_ends(event: PhaseFinished) -> Iterator[str]:
-    """What a pass that was let through leaves to look at."""
+def _loose_ends(picture: Picture, event: PhaseFinished) -> Iterator[str]:
+    """What a pass that was let through leaves to look at; what is the same in every phase is told once."""
     phase, outcome = event.outcome.phase, event.outcome
     if outcome.unanchored:
         yield f"Phase {phase} is unanchored: no command of the roadmap shows it is done"
     if isinstance(event.verdict, Advance):
-        yield from (f"Phase {phase}: {clean(issue)}" for issue in outcome.issues)
+        told = {caution.text.partition(": ")[2] for caution in picture.cautions}
+        yield from (f"Phase {phase}: {clean(issue)}" for issue in outcome.issues if clean(issue) not in told)

@@ -15,7 +15,7 @@ from autopilot.domain.record import remediation_task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.views.duration import short
+from autopilot.views.duration import seconds_between, short
 from autopilot.views.picture import (
     AgentCall,
     CallRow,
@@ -208,7 +208,7 @@ def _paid(used: Used, event: AgentAnswered) -> Used:
 
 def _finished(picture: Picture, stream: str, known: OpenPass, event: StepFinished, at: str) -> Picture:
     began = next((s.began for s in reversed(known.steps) if s.seconds is None and s.step == event.step), at)
-    seconds = event.seconds or elapsed(began, at)
+    seconds = event.seconds or seconds_between(began, at)
     under_way = known.step if known.step and known.step.seconds is None else None
     row = StepRow(
         step=event.step,

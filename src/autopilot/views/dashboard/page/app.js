@@ -2,7 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 const WORDS = {
-  not_started: "not started", in_progress: "at work", completed: "completed", failed: "failed", skipped: "skipped",
+  not_started: "not started", in_progress: "in progress", completed: "completed", failed: "failed", skipped: "skipped",
   blocked: "blocked", needs_human_verification: "needs a person", deferred: "deferred",
 };
 const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?" };
@@ -203,7 +203,7 @@ function drawRun() {
   put($("who"), [[run.agent, run.model].filter(Boolean).join(" "), run.branch ? `on ${run.branch}` : ""].filter(Boolean).join(" "));
   document.title = `${status} · ${ours()?.name ?? "Autopilot"}`;
   $("state").className = `pill ${status}`;
-  put($("state"), status === "running" ? "at work" : status);
+  put($("state"), status);
   put($("reason"), [run.reason, run.do].filter(Boolean).join(" "));
   const over = run.total - (run.counts.not_started ?? 0) - (run.counts.in_progress ?? 0);
   put($("done"), `${over} of ${run.total}`);
