@@ -18,8 +18,8 @@ TOP = 5
 LISTING = "listing"
 KINDS = ("exports", "imports", "functions", "classes", "call_graph")
 COUNTS = "exports, imports, functions, classes, calls"
-# How many facts of each kind there are stands with each file, and summed up with each language: what a refresh costs
-# depends on how much has changed, not on how much there is.
+# How many facts of each kind there are stands with each file, and summed up with each language: a refresh looks at what
+# has changed, and not at every file.
 TABLES = """
 create table notes (name text primary key, value text not null) without rowid;
 create table outlines (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autopilot.workspace.repo_map.changes import Change
     from autopilot.workspace.repo_map.sheet import Raw
 
-# How it is started: `-m` would import a third more.
+# How it is started: `-m` would import `runpy` first.
 CODE = "from autopilot.workspace.repo_map.mapper import main; main()"
 # What it can be asked for: the map on disk, the same as text, or only that the book is there.
 CHART, PAPER, MOVE = "chart", "paper", "move"

@@ -125,7 +125,7 @@ def _export(node: "Node", sheet: Sheet, kinds: dict[str, Kind], listed: list[Lis
     if source is not None:
         sheet.include(_bare(sheet.text(source)), tuple(name for name, _ in names) or ("*",), node)
     listed += [(name, alias or name, sheet.line(node)) for name, alias in names]
-    # The word is looked for first: listing the children of each node takes longer than anything else here.
+    # The word is looked for first: most nodes lack it, and listing their children is slow.
     said = sheet.source.find(b"default", node.start_byte, node.end_byte) >= 0
     default = said and any(child.type == "default" for child in node.children[:3])
     declared = _declared(declaration, sheet) if declaration is not None else []
