@@ -12,7 +12,7 @@ from autopilot.views.report.phases import of_run
 from autopilot.views.report.timeline import Bar, Lane, Timeline, scaled, squeezed
 
 WIDE, HIGH, GAP_X, GAP_Y = 172, 46, 40, 14
-LANE, LABEL, CHART, THIN = 20, 160, 850, 1.5
+LANE, LABEL, CHART, MARGIN, THIN = 20, 160, 832, 28, 1.5
 MOST_BARS = 30
 _LETTERS = 22
 _TICKS = 6
@@ -73,7 +73,7 @@ def gantt(shown: Timeline, pen: Pen, names: Mapping[str, str]) -> Markup:
     )
     lanes = joined(_lane(n + 1, lane, place, pen, names) for n, lane in enumerate(shown.lanes))
     title = f"Timeline of {len(shown.lanes)} phases over {short(shown.seconds)}"
-    return svg(LABEL + CHART + 10, height, title, _ticks(shown, place, height), breaks, lanes, class_="gantt")
+    return svg(LABEL + CHART + MARGIN, height, title, _ticks(shown, place, height), breaks, lanes, class_="gantt")
 
 
 def _ticks(shown: Timeline, place: Callable[[float], float], height: float) -> Markup:
