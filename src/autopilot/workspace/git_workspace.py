@@ -167,14 +167,12 @@ class GitWorkspace:
         """
         Clear what a killed process left. Only for the holder of the run's lock.
 
-        In the folders of `sparing` somebody still works, and may look at the history meanwhile.
+        In the folders of `sparing` somebody still works.
         """
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
             clear_locks(self._trees_folder)
             self._checkouts.recover(sparing)
-            for history in () if sparing else (self._history, self._shown):
-                history.recover()
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
@@ -365,8 +363,8 @@ class GitWorkspace:
     @cached_property
     def _veil(self) -> Veil | None:
         """Only where planning files were ever committed; what a run commits changes nothing about that."""
-        veil = Veil(self._store, self._slot_number)
-        return veil if veil.is_needed(self.start().base) else None
+        veil = Veil(self._store, self.start().base, self._slot_number)
+        return veil if veil.is_needed() else None
 
     @cached_property
     def _shown(self) -> History:
