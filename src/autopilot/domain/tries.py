@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from autopilot.domain.digest import MACHINERY, SILENCE, WORKING, PassDigest, Trial
 from autopilot.domain.error_shape import shape
-from autopilot.domain.events import PhaseStarted, RunFinished, RunResumed, RunStopped
+from autopilot.domain.events import RunFinished, RunResumed, RunStopped
 from autopilot.domain.record import RunRecord
+from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
 
 CAP, BREAKER = 20, 21
@@ -49,7 +50,8 @@ def tries(run: RunRecord, passes: Iterable[PassDigest], phase: str | None = None
 
     None for all of them in one row. `retries` are always the whole run's.
     """
-    every = tuple(passes)
+    every = tallied(passes)
+    figures = every.whole.figures
     at, begin = _beginning(run)
     elsewhere = {brief.phase.id for brief in run.open_passes} - {phase} if phase is not None else set[str]()
     since, before = _since(every, begin, elsewhere)
@@ -62,14 +64,14 @@ def tries(run: RunRecord, passes: Iterable[PassDigest], phase: str | None = None
         same_error=max((_repeats(told) for told in errors.values()), default=0),
         alternating=max((_turns(told) for told in errors.values()), default=0),
         growing=_growing(since),
-        retries=_retries(every, begin) + _respawns(run, at),
-        last_error=next((digest.error for digest in reversed(every) if digest.error), ""),
+        retries=(_retries(every, begin) if begin else figures.retries) + _respawns(run, at),
+        last_error=figures.error,
         half_open=half_open,
         relapsed=half_open and (idle > 0 or (first is not None and first == shape(before))),
     )
 
 
-def _since(passes: tuple[PassDigest, ...], begin: int, elsewhere: AbstractSet[str]) -> tuple[tuple[Try, ...], str]:
+def _since(passes: Tally, begin: int, elsewhere: AbstractSet[str]) -> tuple[tuple[Try, ...], str]:
     """
     The tries that can still count, and the last error before the count began.
 
@@ -81,10 +83,12 @@ def _since(passes: tuple[PassDigest, ...], begin: int, elsewhere: AbstractSet[st
         told = tuple(sorted(told, key=lambda one: one.trial.at)) if elsewhere else told
         return tuple(t for t in told[begin:] if t.phase not in elsewhere), _last_error(told[:begin])
     window: tuple[Try, ...] = ()
-    for number in range(len(passes) - 1, -1, -1):
-        phase = passes[number].phase
-        own = tuple(_told(p for p in passes[: number + 1] if p.phase == phase))
-        window = (*own[len(own) - len(passes[number].trials) :], *window)
+    later: dict[str, int] = {}
+    for digest in reversed(passes):
+        every = passes.whole.by_phase[digest.phase]
+        own = tuple(_told(every[: len(every) - later.get(digest.phase, 0)]))
+        later[digest.phase] = later.get(digest.phase, 0) + 1
+        window = (*own[len(own) - len(digest.trials) :], *window)
         if any(one.passed for one in window):
             break
     return window, ""
@@ -102,7 +106,7 @@ def _retries(passes: Iterable[PassDigest], begin: int) -> int:
 
 
 def finished_steps(passes: Iterable[PassDigest]) -> int:
-    return sum(len(digest.trials) for digest in passes)
+    return tallied(passes).whole.figures.steps
 
 
 def starts_anew(run: RunRecord) -> bool:
@@ -117,7 +121,7 @@ def starts_anew(run: RunRecord) -> bool:
 
 def _beginning(run: RunRecord) -> tuple[int, int]:
     """Where the count begins: the run's entry, and the number of steps finished before it."""
-    for at in range(len(run.entries) - 1, 0, -1):
+    for at in reversed(run.places(RunResumed)):
         event = run.entries[at].event
         if isinstance(event, RunResumed) and event.anew is not None:
             return at, event.anew
@@ -130,9 +134,8 @@ def _follows_breaker(run: RunRecord, at: int) -> bool:
 
 
 def _respawns(run: RunRecord, at: int) -> int:
-    """Passes of a phase after its first. Those a flag asked for have a bound of their own, and are no retries."""
-    since = (entry.event.brief for entry in run.entries[at:] if isinstance(entry.event, PhaseStarted))
-    return sum(brief.number > 0 and brief.mode not in {"quality", "gaps"} for brief in since)
+    """Passes of a phase after its first."""
+    return sum(place >= at for place in run.chronicle.again)
 
 
 @dataclass(slots=True)
