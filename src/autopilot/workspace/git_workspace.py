@@ -13,6 +13,7 @@ import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Merging, Taken
+from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
@@ -28,7 +29,7 @@ from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import Identity, Store
+from autopilot.workspace.store import MOST_KNOWN, Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository
@@ -245,12 +246,12 @@ class GitWorkspace:
 
     def tree(self, commit: str) -> str:
         if commit not in self._trees:
-            self._trees[commit] = self._store.tree(commit)
+            return remember(self._trees, commit, self._store.tree(commit), MOST_KNOWN)
         return self._trees[commit]
 
     def change(self, base: str, commit: str) -> Change:
         if (base, commit) not in self._changes:
-            self._changes[base, commit] = self._store.change(base, commit)
+            return remember(self._changes, (base, commit), self._store.change(base, commit), MOST_KNOWN)
         return self._changes[base, commit]
 
     def read(self, commit: str, path: str) -> str | None:
