@@ -21,16 +21,16 @@ class ActiveTime(Value, frozen=True, kw_only=True):
 def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str, phase: str = "") -> ActiveTime:
     """Of the run, and of the phase."""
     tally = tallied(passes)
-    known, over = tally.whole.seconds, run.chronicle.times.over
+    known, over = tally.whole.seconds, run.times.over
     going_on = _going_on(run, tally, now)
 
     def worked(key: tuple[str, int]) -> float:
         return known.get(key, 0.0) + going_on.get(key, 0.0)
 
-    measured = run.chronicle.times.seconds + (elapsed(run.entries[-1].at, now) if run.end is None else 0.0)
+    measured = run.times.seconds + (elapsed(run.entries[-1].at, now) if run.end is None else 0.0)
     # A run looked at as it was before its newest passes ended has fewer pieces than were summed up with them.
     count, whole = tally.pieces if tally.pieces[0] <= len(over) else (0, 0.0)
-    for keys, seconds in (*over[count:], (run.chronicle.times.begun, measured)):
+    for keys, seconds in (*over[count:], (run.times.begun, measured)):
         whole += max((seconds, *map(worked, keys)))
     own = {(digest.phase, digest.number) for digest in tally.whole.by_phase.get(phase, ())}
     own |= {key for key in going_on if key[0] == phase}

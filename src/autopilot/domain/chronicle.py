@@ -1,8 +1,7 @@
 """What a run's own entries tell, taken in one after the other, so that an entry more costs the same in a long run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
 
 from autopilot.domain.events import (
     Entry,
@@ -29,24 +28,35 @@ class Times:
     The run's time: `over` is what is past, piece by piece, `begun` and `seconds` the piece that goes on.
 
     A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what was
-    before a crash and left none there is known to its passes.
+    before a crash and left none there is known to its passes. `at_work` are the phases with an open pass.
     """
 
     over: tuple[Stretch, ...] = ()
     begun: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
     last: str = ""
+    at_work: frozenset[str] = frozenset()
 
-    def after(self, entry: Entry, *, was_open: bool, is_open: bool) -> Self:
-        counts = bool(self.last and entry.at) and not isinstance(entry.event, RunResumed)
-        seconds = self.seconds + elapsed(self.last, entry.at) if counts else self.seconds
-        over, begun = self.over, self.begun
-        if was_open != is_open:
+    def after(self, entries: Iterable[Entry]) -> "Times":
+        times = self
+        for entry in entries:
+            times = times._with(entry)
+        return times
+
+    def _with(self, entry: Entry) -> "Times":
+        seconds, over, begun, at_work = self.seconds, self.over, self.begun, self.at_work
+        if self.last and not isinstance(entry.event, RunResumed):
+            seconds += elapsed(self.last, entry.at)
+        match entry.event:
+            case PhaseStarted(brief=brief):
+                at_work |= {brief.phase.id}
+            case PhaseFinished(outcome=outcome):
+                at_work -= {outcome.phase}
+        if bool(self.at_work) != bool(at_work):
             over, begun, seconds = (*over, (begun, seconds)), (), 0.0
         if isinstance(entry.event, PhaseStarted):
-            brief = entry.event.brief
-            begun = (*begun, (brief.phase.id, brief.number))
-        return replace(self, over=over, begun=begun, seconds=seconds, last=entry.at or self.last)
+            begun = (*begun, (entry.event.brief.phase.id, entry.event.brief.number))
+        return Times(over, begun, seconds, entry.at, at_work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +74,14 @@ class Chronicle:
     begun: dict[str, tuple[Brief, ...]] = field(default_factory=dict)
     at_work: dict[str, tuple[Brief, str]] = field(default_factory=dict)
     again: tuple[int, ...] = ()
-    times: Times = Times()
 
     def after(self, entries: Iterable[Entry]) -> "Chronicle":
         """With more of the run. What is known already is taken over and stays as it was."""
         places, told = dict(self.places), dict(self.told)
         begun, at_work = dict(self.begun), dict(self.at_work)
-        again, times, number = self.again, self.times, self.length
+        again, number = self.again, self.length
         for number, entry in enumerate(entries, start=self.length + 1):
-            event, was_open = entry.event, bool(at_work)
+            event = entry.event
             places[type(event)] = (*places.get(type(event), ()), number - 1)
             for phase in concerned(event):
                 told[phase] = (*told.get(phase, ()), event)
@@ -83,8 +92,7 @@ class Chronicle:
                 again = (*again, number - 1) if _is_again(brief) else again
             elif isinstance(event, PhaseFinished):
                 at_work.pop(event.outcome.phase, None)
-            times = times.after(entry, was_open=was_open, is_open=bool(at_work))
-        return Chronicle(number, places, told, begun, at_work, again, times)
+        return Chronicle(number, places, told, begun, at_work, again)
 
 
 def concerned(event: Event) -> tuple[str, ...]:

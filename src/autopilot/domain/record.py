@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from autopilot.domain.chronicle import Chronicle
+from autopilot.domain.chronicle import Chronicle, Times
 from autopilot.domain.events import (
     AgentAnswered,
     CompletionFinished,
@@ -172,12 +172,19 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     def grown(self, entries: tuple[Entry, ...]) -> "RunRecord":
         """The run with more entries behind those it has; what these tell is not worked out again."""
         record = RunRecord(entries=entries)
-        record.__dict__["chronicle"] = self.chronicle.after(entries[len(self.entries) :])
+        new = entries[len(self.entries) :]
+        record.__dict__["chronicle"] = self.chronicle.after(new)
+        if "times" in self.__dict__:
+            record.__dict__["times"] = self.times.after(new)
         return record
 
     @cached_property
     def chronicle(self) -> Chronicle:
         return Chronicle().after(self.entries)
+
+    @cached_property
+    def times(self) -> Times:
+        return Times().after(self.entries)
 
     def places(self, kind: type[Event]) -> tuple[int, ...]:
         """Where among the entries events of that kind are."""

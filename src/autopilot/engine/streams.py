@@ -110,7 +110,7 @@ class Streams:
             made = [self._digest(brief, run, is_open=at_work) for brief, at_work in zip(behind, is_open, strict=True)]
             over = is_open.index(True) if True in is_open else len(made)
             if over or list(map(id, made)) != list(map(id, before[before.settled :])):
-                self._tally = before.with_open(made).settling(before.settled + over, run.chronicle.times.over)
+                self._tally = before.with_open(made).settling(before.settled + over, run.times.over)
             return self._tally
 
     def _digest(self, brief: Brief, run: RunRecord, *, is_open: bool) -> PassDigest:

@@ -30,12 +30,12 @@ class StatePrinter:
 
     def _part(self, key: str, value: Any) -> bytes:
         match key:
-            case "phases":
+            case "phases" if isinstance(value, dict):
                 rows = (_named(name, self._kept(phase, 2)) for name, phase in value.items())
                 return b"".join(_braced(b"{}", rows, 1))
-            case "event_log":
+            case "event_log" if isinstance(value, list):
                 return b"".join(_braced(b"[]", (self._kept(line, 2) for line in value), 1))
-            case "_meta":
+            case "_meta" if isinstance(value, dict):
                 named = (
                     _named(name, self._kept(one, 2) if name == "deferral_history" else _printed(one, 2))
                     for name, one in value.items()
