@@ -83,13 +83,15 @@ def _since(passes: Tally, begin: int, elsewhere: AbstractSet[str]) -> tuple[tupl
         told = tuple(sorted(told, key=lambda one: one.trial.at)) if elsewhere else told
         return tuple(t for t in told[begin:] if t.phase not in elsewhere), _last_error(told[:begin])
     window: tuple[Try, ...] = ()
-    later: dict[str, int] = {}
+    told_of: dict[str, list[Try]] = {}
     for digest in reversed(passes):
-        every = passes.whole.by_phase[digest.phase]
-        own = tuple(_told(every[: len(every) - later.get(digest.phase, 0)]))
-        later[digest.phase] = later.get(digest.phase, 0) + 1
-        window = (*own[len(own) - len(digest.trials) :], *window)
-        if any(one.passed for one in window):
+        if digest.phase not in told_of:
+            told_of[digest.phase] = list(_told(passes.whole.by_phase[digest.phase]))
+        left = told_of[digest.phase]
+        first = len(left) - len(digest.trials)
+        own, left[first:] = tuple(left[first:]), []
+        window = (*own, *window)
+        if any(one.passed for one in own):
             break
     return window, ""
 

@@ -2,6 +2,7 @@
 
 from bisect import insort_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Protocol
 
 from autopilot.domain.batch_figures import BatchFigures, batch_figures
@@ -69,9 +70,11 @@ class EventLog:
         self._take_run(run)
         made = tallied(source.digests())
         # A pass is read only while it has more entries than were taken in; of those that are over it has all.
-        for digest in made[self._settled :]:
-            if digest.entries > self._seen.get((digest.phase, digest.number), 0):
-                self._take_pass(source.passes(digest.phase), digest)
+        new = [d for d in made[self._settled :] if d.entries > self._seen.get((d.phase, d.number), 0)]
+        for phase, digests in groupby(new, key=lambda digest: digest.phase):
+            passes = {record.brief.number: record for record in source.passes(phase)}
+            for digest in digests:
+                self._take_pass(passes.get(digest.number), digest)
         self._settled = made.settled
         ending = source.completion()
         if ending is not None:
@@ -95,8 +98,7 @@ class EventLog:
                 self._add(number, 0, _stamped(entry, entry.event, self._finished))
         self._read = len(run.entries)
 
-    def _take_pass(self, passes: tuple[PhaseRecord, ...], digest: PassDigest) -> None:
-        record = next((p for p in passes if p.brief.number == digest.number), None)
+    def _take_pass(self, record: PhaseRecord | None, digest: PassDigest) -> None:
         key = (digest.phase, digest.number)
         for number in range(self._seen.get(key, 0), len(record.entries) if record else 0):
             assert record is not None
