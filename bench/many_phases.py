@@ -29,7 +29,7 @@ from autopilot.journal.sqlite import SqliteJournal  # noqa: E402 - as above
 from autopilot.journal.state_file import StateFile  # noqa: E402 - as above
 from support.long_journal import long_run, write_journal  # noqa: E402 - as above
 from support.project import ACTION, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
-from support.records import RUN, brief, phase, started  # noqa: E402 - as above
+from support.records import RUN, Story, brief, phase, started  # noqa: E402 - as above
 from support.runs import Drive, driven  # noqa: E402 - as above
 
 GOAL, WINDOW = 1.2, 10
@@ -94,19 +94,20 @@ def many_phases(phases: int) -> None:
 
 
 def write_ms(events: int) -> float:
-    """What it takes to write the state at a step of a phase, behind finished phases with so many events."""
+    """What it takes to write the state at a step of a phase under way, behind finished phases with so many events."""
     last = phase(str(FINISHED + 1))
     told = list(long_run(FINISHED, events))[1:-1]
     known = (*(phase(str(n)) for n in range(1, FINISHED + 1)), last)
-    begun = PhaseStarted(brief=brief(phase=last, position=FINISHED + 1, total=FINISHED + 1))
+    given, stream = brief(phase=last, position=FINISHED + 1, total=FINISHED + 1), stream_of(RUN, last.id, 0)
+    under_way = [(stream, entry.event) for entry in Story(given).planned().executed().entries]
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
         path = Path(place) / ".autopilot" / "journal.db"
-        write_journal(path, iter([(RUN, started(*known)), *told, (RUN, begun)]))
+        write_journal(path, iter([(RUN, started(*known)), *told, (RUN, PhaseStarted(brief=given)), *under_way]))
         with SqliteJournal(path, SystemClock()) as journal:
             streams, file, projection = Streams(journal, RUN, ()), StateFile(path.parent), Projection()
             costs = []
             for n in range(WRITES):
-                streams.append(stream_of(RUN, last.id, 0), _begins(n))
+                streams.append(stream, _begins(n))
                 before = time.process_time()
                 file.write(projection.state(streams.run(), streams))
                 costs.append(time.process_time() - before)

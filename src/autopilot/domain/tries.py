@@ -1,5 +1,6 @@
 """How often work was tried, and whether the tries lead anywhere: counted from the journal, never from memory. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -137,7 +138,8 @@ def _follows_breaker(run: RunRecord, at: int) -> bool:
 
 def _respawns(run: RunRecord, at: int) -> int:
     """Passes of a phase after its first."""
-    return sum(place >= at for place in run.chronicle.again)
+    again = run.chronicle.again
+    return len(again) - bisect_left(again, at)
 
 
 @dataclass(slots=True)
