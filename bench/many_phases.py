@@ -2,7 +2,8 @@
 A run of 300 phases with agents that answer at once: what a phase costs at 300 beside what it costs at 30.
 
 CPU time of the program and its children, and the program's own memory, are read at the end of every phase; medians over
-ten phases are compared. Beside it: what writing state.json costs after 300 events and after 100,000.
+ten phases are compared. Beside it: what writing state.json costs after 1,000 events and after 100,000; with `--writes`
+only that.
 """
 
 import argparse
@@ -20,11 +21,19 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
-from autopilot.domain.events import Entry, PhaseFinished  # noqa: E402 - as above
+from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted, StepStarted, stream_of  # noqa: E402 - as above
+from autopilot.engine.streams import Streams  # noqa: E402 - as above
+from autopilot.journal.clock import SystemClock  # noqa: E402 - as above
+from autopilot.journal.projection import Projection  # noqa: E402 - as above
+from autopilot.journal.sqlite import SqliteJournal  # noqa: E402 - as above
+from autopilot.journal.state_file import StateFile  # noqa: E402 - as above
+from support.long_journal import long_run, write_journal  # noqa: E402 - as above
 from support.project import ACTION, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
+from support.records import RUN, Story, brief, phase, started  # noqa: E402 - as above
 from support.runs import Drive, driven  # noqa: E402 - as above
 
 GOAL, WINDOW = 1.2, 10
+FEW, MANY, FINISHED, WRITES = 1_000, 100_000, 24, 40
 
 
 def resident_mb() -> float:
@@ -59,16 +68,13 @@ def project(place: Path, phases: int) -> Drive:
     return drive
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--phases", type=int, default=300)
-    phases = parser.parse_args().phases
+def many_phases(phases: int) -> None:
     early = max(WINDOW, phases // 10)
-    ends: list[tuple[float, float, float]] = []
+    ends: list[tuple[float, float]] = []
 
     def look(entry: Entry) -> None:
         if isinstance(entry.event, PhaseFinished):
-            ends.append((cpu(), time.monotonic(), resident_mb()))
+            ends.append((cpu(), resident_mb()))
 
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
         os.environ["AUTOPILOT_CACHE"] = f"{place}/cache"
@@ -80,11 +86,52 @@ def main() -> None:
     assert end.exit in {0, 12}, end
     costs = [after[0] - before[0] for before, after in itertools.pairwise(ends)]
     then, now = statistics.median(costs[early - WINDOW : early]), statistics.median(costs[-WINDOW:])
-    memory_then, memory_now = ends[early - 1][2], ends[-1][2]
+    memory_then, memory_now = ends[early - 1][1], ends[-1][1]
     print(f"phase {early:>4}   {then:6.2f} s CPU   {memory_then:7.1f} MB")
     print(f"phase {phases:>4}   {now:6.2f} s CPU   {memory_now:7.1f} MB")
-    for name, ratio in (("time", now / then), ("memory", memory_now / memory_then)):
-        print(f"{name:<8} {ratio:.2f}x  goal {GOAL}x  {'ok' if ratio <= GOAL else 'MISSED'}")
+    tell("time", now / then)
+    tell("memory", memory_now / memory_then)
+
+
+def write_ms(events: int) -> float:
+    """What it takes to write the state at a step of a phase under way, behind finished phases with so many events."""
+    last = phase(str(FINISHED + 1))
+    told = list(long_run(FINISHED, events))[1:-1]
+    known = (*(phase(str(n)) for n in range(1, FINISHED + 1)), last)
+    given, stream = brief(phase=last, position=FINISHED + 1, total=FINISHED + 1), stream_of(RUN, last.id, 0)
+    under_way = [(stream, entry.event) for entry in Story(given).planned().executed().entries]
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
+        path = Path(place) / ".autopilot" / "journal.db"
+        write_journal(path, iter([(RUN, started(*known)), *told, (RUN, PhaseStarted(brief=given)), *under_way]))
+        with SqliteJournal(path, SystemClock()) as journal:
+            streams, file, projection = Streams(journal, RUN, ()), StateFile(path.parent), Projection()
+            costs = []
+            for n in range(WRITES):
+                streams.append(stream, _begins(n))
+                before = time.process_time()
+                file.write(projection.state(streams.run(), streams))
+                costs.append(time.process_time() - before)
+    return statistics.median(costs) * 1000
+
+
+def _begins(n: int) -> StepStarted:
+    return StepStarted(step="execute", n=n, base="base", nonce="nonce", boot="boot")
+
+
+def tell(name: str, ratio: float) -> None:
+    print(f"{name:<8} {ratio:.2f}x  goal {GOAL}x  {'ok' if ratio <= GOAL else 'MISSED'}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--phases", type=int, default=300)
+    parser.add_argument("--writes", action="store_true")
+    asked = parser.parse_args()
+    if not asked.writes:
+        many_phases(asked.phases)
+    few, many = write_ms(FEW), write_ms(MANY)
+    print(f"a write of state.json: {few:.2f} ms CPU after {FEW:,} events, {many:.2f} ms after {MANY:,}")
+    tell("write", many / few)
 
 
 class _Forgetful(list):  # type: ignore[type-arg]  # a list that keeps nothing

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from autopilot.domain.digest import PassDigest
 from autopilot.domain.moments import elapsed
 from autopilot.domain.record import RunRecord
+from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
 
 MINUTE = 60
@@ -14,20 +15,34 @@ class ActiveTime(Value, frozen=True, kw_only=True):
     """In minutes. Phases at work at the same time have the same minutes each; the run has them once."""
 
     run: float
-    phases: dict[str, float]
+    phase: float = 0.0
 
 
-def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str) -> ActiveTime:
-    known = {(digest.phase, digest.number): digest for digest in passes}
-    worked = {key: digest.seconds for key, digest in known.items()}
-    for key, begun in run.at_work.items() if run.end is None else ():
-        last = known[key].last if key in known else ""
-        worked[key] = worked.get(key, 0.0) + elapsed(max((begun, last, *run.resumes[-1:])), now)
-    phases: dict[str, float] = {}
-    for (phase, _), seconds in worked.items():
-        phases[phase] = phases.get(phase, 0.0) + seconds / MINUTE
-    over, (at_work, measured) = run.stretches
-    measured += elapsed(run.entries[-1].at, now) if run.end is None else 0.0
-    pieces = (*over, (at_work, measured))
-    whole = sum(max((seconds, *(worked.get(key, 0.0) for key in keys))) for keys, seconds in pieces)
-    return ActiveTime(run=whole / MINUTE, phases=phases)
+def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str, phase: str = "") -> ActiveTime:
+    """Of the run, and of the phase."""
+    tally = tallied(passes)
+    known, over = tally.whole.seconds, run.times.over
+    going_on = _going_on(run, tally, now)
+
+    def worked(key: tuple[str, int]) -> float:
+        return known.get(key, 0.0) + going_on.get(key, 0.0)
+
+    measured = run.times.seconds + (elapsed(run.entries[-1].at, now) if run.end is None else 0.0)
+    # A run looked at as it was before its newest passes ended has fewer pieces than were summed up with them.
+    count, whole = tally.pieces if tally.pieces[0] <= len(over) else (0, 0.0)
+    for keys, seconds in (*over[count:], (run.times.begun, measured)):
+        whole += max((seconds, *map(worked, keys)))
+    own = {(digest.phase, digest.number) for digest in tally.whole.by_phase.get(phase, ())}
+    own |= {key for key in going_on if key[0] == phase}
+    return ActiveTime(run=whole / MINUTE, phase=sum(worked(key) / MINUTE for key in sorted(own)))
+
+
+def _going_on(run: RunRecord, tally: Tally, now: str) -> dict[tuple[str, int], float]:
+    """The seconds since the newest entry of each pass that is open."""
+    if run.end is not None:
+        return {}
+    since: dict[tuple[str, int], float] = {}
+    for (phase, number), begun in run.at_work.items():
+        told = (digest.last for digest in tally.whole.by_phase.get(phase, ()) if digest.number == number)
+        since[phase, number] = elapsed(max((begun, *told, *run.resumes[-1:])), now)
+    return since

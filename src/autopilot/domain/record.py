@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal, TypeVar
 
 import msgspec
 
+from autopilot.domain.chronicle import Chronicle, Times
 from autopilot.domain.events import (
     AgentAnswered,
     CompletionFinished,
@@ -28,7 +28,6 @@ from autopilot.domain.events import (
     StepStarted,
     VerdictGiven,
 )
-from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.person import ruling
 from autopilot.domain.phase import Phase, Plan, Task
@@ -39,8 +38,6 @@ from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, AskHuman, Retry
 
 R = TypeVar("R")
-Stretch = tuple[tuple[tuple[str, int], ...], float]
-"""Passes by phase and number that were worked on, and the seconds it took."""
 
 
 class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
@@ -172,8 +169,30 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     entries: tuple[Entry, ...] = ()
 
+    def grown(self, entries: tuple[Entry, ...]) -> "RunRecord":
+        """The run with more entries behind those it has; what these tell is not worked out again."""
+        record = RunRecord(entries=entries)
+        new = entries[len(self.entries) :]
+        record.__dict__["chronicle"] = self.chronicle.after(new)
+        if "times" in self.__dict__:
+            record.__dict__["times"] = self.times.after(new)
+        return record
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        return Chronicle().after(self.entries)
+
+    @cached_property
+    def times(self) -> Times:
+        return Times().after(self.entries)
+
+    def places(self, kind: type[Event]) -> tuple[int, ...]:
+        """Where among the entries events of that kind are."""
+        return self.chronicle.places.get(kind, ())
+
     def of(self, kind: type[R]) -> Iterator[R]:
-        return (e.event for e in self.entries if isinstance(e.event, kind))
+        found = (self.entries[at].event for at in self.chronicle.places.get(kind, ()))
+        return (event for event in found if isinstance(event, kind))
 
     @cached_property
     def start(self) -> RunStarted:
@@ -182,7 +201,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     @cached_property
     def resumes(self) -> tuple[str, ...]:
         """When the run was taken up again."""
-        return tuple(entry.at for entry in self.entries if isinstance(entry.event, RunResumed))
+        return tuple(self.entries[at].at for at in self.places(RunResumed))
 
     @cached_property
     def spec(self) -> Spec:
@@ -197,13 +216,19 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
             limits = capped(limits, resumed.caps)
         return limits
 
+    def begun(self, phase: str) -> tuple[Brief, ...]:
+        """What the passes of the phase began with, in order."""
+        return self.chronicle.begun.get(phase, ())
+
     def passes(self, phase: str) -> tuple[PhaseFinished, ...]:
         """Every finished pass of the phase."""
-        return tuple(f for f in self._told.get(phase, ()) if isinstance(f, PhaseFinished) and f.outcome.phase == phase)
+        return tuple(
+            f for f in self.chronicle.told.get(phase, ()) if isinstance(f, PhaseFinished) and f.outcome.phase == phase
+        )
 
     def retried(self, phase: str) -> bool:
         """Whether the phase got another chance after it had failed."""
-        return any(isinstance(event, RunResumed) for event in self._told.get(phase, ()))
+        return any(isinstance(event, RunResumed) for event in self.chronicle.told.get(phase, ()))
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
         """The passes that count: all of them, or those since the phase got another chance; a person's word included."""
@@ -211,27 +236,18 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def verdict_on(self, phase: str) -> VerdictGiven | None:
         """The newest word of a person on the phase."""
-        return next((v for v in reversed(self._told.get(phase, ())) if isinstance(v, VerdictGiven)), None)
+        return next((v for v in reversed(self.chronicle.told.get(phase, ())) if isinstance(v, VerdictGiven)), None)
 
     def skipped(self, phase: str) -> PhaseSkipped | None:
         return next((s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped)), None)
 
     def _since_retry(self, phase: str) -> Sequence[Event]:
-        told = self._told.get(phase, ())
+        told = self.chronicle.told.get(phase, ())
         chances = [n for n, event in enumerate(told) if _begins_anew(event, phase)]
         return told[chances[-1] + 1 :] if chances else told
 
-    @cached_property
-    def _told(self) -> dict[str, list[Event]]:
-        """What happened to each phase, in order; to be given another chance is among it."""
-        told: dict[str, list[Event]] = {}
-        for entry in self.entries:
-            for phase in _concerned(entry.event):
-                told.setdefault(phase, []).append(entry.event)
-        return told
-
     def landed(self, phase: str) -> PhaseLanded | None:
-        return next((p for p in self._told.get(phase, ()) if isinstance(p, PhaseLanded)), None)
+        return next((p for p in self.chronicle.told.get(phase, ()) if isinstance(p, PhaseLanded)), None)
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
@@ -245,13 +261,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     @cached_property
     def open_passes(self) -> tuple[Brief, ...]:
         """The passes that were started and have not finished, in the order of their start; at most one a phase."""
-        found: dict[str, Brief] = {}
-        for entry in self.entries:
-            if isinstance(entry.event, PhaseStarted):
-                found[entry.event.brief.phase.id] = entry.event.brief
-            elif isinstance(entry.event, PhaseFinished):
-                found.pop(entry.event.outcome.phase, None)
-        return tuple(found.values())
+        return tuple(brief for brief, _ in self.chronicle.at_work.values())
 
     @property
     def open_phase(self) -> Brief | None:
@@ -261,36 +271,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     @cached_property
     def at_work(self) -> dict[tuple[str, int], str]:
         """When each pass that is open was started, by phase and number."""
-        opened = {(brief.phase.id, brief.number) for brief in self.open_passes}
-        begun = ((e.event.brief, e.at) for e in self.entries if isinstance(e.event, PhaseStarted))
-        return {(b.phase.id, b.number): at for b, at in begun if (b.phase.id, b.number) in opened}
-
-    @cached_property
-    def stretches(self) -> tuple[tuple[Stretch, ...], Stretch]:
-        """
-        The run's time up to its newest entry: what is over, piece by piece, and what goes on.
-
-        A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what
-        was before a crash and left none there is known to its passes.
-        """
-        over: list[Stretch] = []
-        begun, open_now, seconds = list[tuple[str, int]](), set[str](), 0.0
-        for entry, after in pairwise((*self.entries, None)):
-            assert entry is not None
-            was_open = bool(open_now)
-            match entry.event:
-                case PhaseStarted(brief=brief):
-                    open_now.add(brief.phase.id)
-                case PhaseFinished(outcome=outcome):
-                    open_now.discard(outcome.phase)
-            if was_open != bool(open_now):
-                over.append((tuple(begun), seconds))
-                begun, seconds = [], 0.0
-            if isinstance(entry.event, PhaseStarted):
-                begun.append((entry.event.brief.phase.id, entry.event.brief.number))
-            if after is not None and not isinstance(after.event, RunResumed):
-                seconds += elapsed(entry.at, after.at)
-        return tuple(over), (tuple(begun), seconds)
+        return {(brief.phase.id, brief.number): at for brief, at in self.chronicle.at_work.values()}
 
     @property
     def completing(self) -> Brief | None:
@@ -330,19 +311,6 @@ def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
     if not isinstance(finished.verdict, AskHuman):
         return finished
     return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
-
-
-def _concerned(event: Event) -> tuple[str, ...]:
-    """The phases an event of the run is about. From a second chance on earlier passes no longer count."""
-    match event:
-        case RunResumed(retry=retry):
-            return retry
-        case PhaseFinished(outcome=outcome):
-            parts = outcome.split_details.recommended_sub_phases if outcome.split_details else ()
-            return (outcome.phase, *(part.sub_phase_id for part in parts if outcome.status == "split_request"))
-        case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused() | VerdictGiven():
-            return (event.phase,)
-    return ()
 
 
 def _begins_anew(event: Event, phase: str) -> bool:

@@ -1,13 +1,15 @@
 """How often work was tried, and whether the tries lead anywhere: counted from the journal, never from memory. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from autopilot.domain.digest import MACHINERY, SILENCE, WORKING, PassDigest, Trial
 from autopilot.domain.error_shape import shape
-from autopilot.domain.events import PhaseStarted, RunFinished, RunResumed, RunStopped
+from autopilot.domain.events import RunFinished, RunResumed, RunStopped
 from autopilot.domain.record import RunRecord
+from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
 
 CAP, BREAKER = 20, 21
@@ -49,7 +51,8 @@ def tries(run: RunRecord, passes: Iterable[PassDigest], phase: str | None = None
 
     None for all of them in one row. `retries` are always the whole run's.
     """
-    every = tuple(passes)
+    every = tallied(passes)
+    figures = every.whole.figures
     at, begin = _beginning(run)
     elsewhere = {brief.phase.id for brief in run.open_passes} - {phase} if phase is not None else set[str]()
     since, before = _since(every, begin, elsewhere)
@@ -62,14 +65,14 @@ def tries(run: RunRecord, passes: Iterable[PassDigest], phase: str | None = None
         same_error=max((_repeats(told) for told in errors.values()), default=0),
         alternating=max((_turns(told) for told in errors.values()), default=0),
         growing=_growing(since),
-        retries=_retries(every, begin) + _respawns(run, at),
-        last_error=next((digest.error for digest in reversed(every) if digest.error), ""),
+        retries=(_retries(every, begin) if begin else figures.retries) + _respawns(run, at),
+        last_error=figures.error,
         half_open=half_open,
         relapsed=half_open and (idle > 0 or (first is not None and first == shape(before))),
     )
 
 
-def _since(passes: tuple[PassDigest, ...], begin: int, elsewhere: AbstractSet[str]) -> tuple[tuple[Try, ...], str]:
+def _since(passes: Tally, begin: int, elsewhere: AbstractSet[str]) -> tuple[tuple[Try, ...], str]:
     """
     The tries that can still count, and the last error before the count began.
 
@@ -81,11 +84,15 @@ def _since(passes: tuple[PassDigest, ...], begin: int, elsewhere: AbstractSet[st
         told = tuple(sorted(told, key=lambda one: one.trial.at)) if elsewhere else told
         return tuple(t for t in told[begin:] if t.phase not in elsewhere), _last_error(told[:begin])
     window: tuple[Try, ...] = ()
-    for number in range(len(passes) - 1, -1, -1):
-        phase = passes[number].phase
-        own = tuple(_told(p for p in passes[: number + 1] if p.phase == phase))
-        window = (*own[len(own) - len(passes[number].trials) :], *window)
-        if any(one.passed for one in window):
+    told_of: dict[str, list[Try]] = {}
+    for digest in reversed(passes):
+        if digest.phase not in told_of:
+            told_of[digest.phase] = list(_told(passes.whole.by_phase[digest.phase]))
+        left = told_of[digest.phase]
+        first = len(left) - len(digest.trials)
+        own, left[first:] = tuple(left[first:]), []
+        window = (*own, *window)
+        if any(one.passed for one in own):
             break
     return window, ""
 
@@ -102,7 +109,7 @@ def _retries(passes: Iterable[PassDigest], begin: int) -> int:
 
 
 def finished_steps(passes: Iterable[PassDigest]) -> int:
-    return sum(len(digest.trials) for digest in passes)
+    return tallied(passes).whole.figures.steps
 
 
 def starts_anew(run: RunRecord) -> bool:
@@ -117,7 +124,7 @@ def starts_anew(run: RunRecord) -> bool:
 
 def _beginning(run: RunRecord) -> tuple[int, int]:
     """Where the count begins: the run's entry, and the number of steps finished before it."""
-    for at in range(len(run.entries) - 1, 0, -1):
+    for at in reversed(run.places(RunResumed)):
         event = run.entries[at].event
         if isinstance(event, RunResumed) and event.anew is not None:
             return at, event.anew
@@ -130,9 +137,9 @@ def _follows_breaker(run: RunRecord, at: int) -> bool:
 
 
 def _respawns(run: RunRecord, at: int) -> int:
-    """Passes of a phase after its first. Those a flag asked for have a bound of their own, and are no retries."""
-    since = (entry.event.brief for entry in run.entries[at:] if isinstance(entry.event, PhaseStarted))
-    return sum(brief.number > 0 and brief.mode not in {"quality", "gaps"} for brief in since)
+    """Passes of a phase after its first."""
+    again = run.chronicle.again
+    return len(again) - bisect_left(again, at)
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def alerts(done: Sequence[Completion]) -> Iterator[Alert]:
 
 def suspects(run: RunRecord) -> frozenset[str]:
     """INTG-05c: every phase of a row that became critical."""
-    return frozenset(one.phase for one in _in_critical_rows(completed(entry.event for entry in run.entries)))
+    return frozenset(one.phase for one in _in_critical_rows(completed(run.of(PhaseFinished))))
 
 
 def _in_critical_rows(done: Sequence[Completion]) -> Iterator[Completion]:
@@ -118,5 +118,5 @@ def _in_critical_rows(done: Sequence[Completion]) -> Iterator[Completion]:
 
 def enhanced(run: RunRecord) -> bool:
     """INTG-05b, INTG-05c: whether the phase to come gets a harder look; after a critical row all that remain do."""
-    done = completed(entry.event for entry in run.entries)
+    done = completed(run.of(PhaseFinished))
     return len(uniform(done)) >= ENHANCED or any(True for _ in _in_critical_rows(done))

@@ -15,6 +15,7 @@ from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
 from autopilot.domain.spending import Debit, spent
+from autopilot.domain.tally import tallied
 from autopilot.domain.tries import BREAKER, CAP, Tries, tries
 
 Passes = tuple[PassDigest, ...]
@@ -167,14 +168,14 @@ def measured(run: RunRecord, passes: Passes, now: str, ahead: Debit | None = Non
     if phase is None:
         at_work = run.open_phase
         phase = at_work.phase.id if at_work else ""
-    worked = active_time(run, passes, now)
+    worked = active_time(run, passes, now, phase)
     return Gauge(
         limits=run.limits,
         tries=Tries(),
         run=spent(passes),
-        here=spent(p for p in passes if p.phase == phase),
+        here=spent(tallied(passes).whole.by_phase.get(phase, ())),
         run_minutes=worked.run,
-        phase_minutes=worked.phases.get(phase, 0.0),
+        phase_minutes=worked.phase,
         phase=phase,
         ahead=ahead or NO_CALL,
     )
@@ -224,7 +225,7 @@ def _cost_unknown(run: RunRecord, passes: Passes) -> Noted | None:
 
 def _closed(run: RunRecord, passes: Passes) -> Noted | None:
     """RSM-05: a run that a breaker stopped was resumed, and something has passed a check since."""
-    stops = [at for at, e in enumerate(run.entries) if isinstance(e.event, RunStopped) and e.event.exit_code == BREAKER]
+    stops = [at for at in run.places(RunStopped) if getattr(run.entries[at].event, "exit_code", None) == BREAKER]
     since = run.entries[stops[-1] :] if stops else ()
     noted = any(isinstance(e.event, Noted) and e.event.event == CLOSED for e in since)
     if not since or noted or not any(isinstance(e.event, RunResumed) for e in since) or tries(run, passes).half_open:

@@ -133,4 +133,4 @@ def _with(outcome: PhaseOutcome, brief: Brief, run: RunRecord) -> RunRecord:
     event = PhaseFinished(
         cycle=brief.cycle, outcome=outcome, verdict=Retry(step="", because=""), mode=brief.mode, turn=brief.turn
     )
-    return replace(run, entries=(*run.entries, Entry(number=len(run.entries), at="", event=event)))
+    return run.grown((*run.entries, Entry(number=len(run.entries), at=run.entries[-1].at, event=event)))

@@ -11,6 +11,7 @@ from autopilot.domain.events import Entry, Event, RunStarted, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.tally import Tally
 
 SPARE = 8
 
@@ -27,6 +28,7 @@ class Streams:
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._records: dict[str, PhaseRecord] = {}
         self._digests: dict[str, PassDigest] = {}
+        self._tally = Tally()
         self._known: tuple[RunRecord, RunStarted] | None = None
         self.turn = threading.RLock()
 
@@ -48,6 +50,7 @@ class Streams:
             self._entries.clear()
             self._records.clear()
             self._digests.clear()
+            self._tally = Tally()
             self._known = None
 
     def run(self) -> RunRecord:
@@ -58,8 +61,8 @@ class Streams:
         with self.turn:
             entries = self._load(self._run)
             if self._known is None or self._known[0].entries is not entries:
-                run = RunRecord(entries=entries)
                 before = self._known[1] if self._known else None
+                run = self._known[0].grown(entries) if self._known else RunRecord(entries=entries)
                 self._known = run, _in_force(run, before)
             return self._known
 
@@ -88,7 +91,7 @@ class Streams:
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         """Every pass of the phase so far, in order."""
-        return tuple(self.phase(brief) for brief in self.run().briefs if brief.phase.id == phase)
+        return tuple(self.phase(brief) for brief in self.run().begun(phase))
 
     def parts(self, phase: str) -> tuple[str, ...]:
         """The sub-phases the phase was ever split into, as they were begun."""
@@ -98,12 +101,17 @@ class Streams:
         """Every pass of every phase so far, in the order in which they were started."""
         return tuple(self.phase(brief) for brief in self.run().briefs)
 
-    def digests(self) -> tuple[PassDigest, ...]:
+    def digests(self) -> Tally:
         """The same in few words, which is all that is left in memory of those that are over."""
         with self.turn:
-            run = self.run()
-            at_work = {(brief.phase.id, brief.number) for brief in run.open_passes}
-            return tuple(self._digest(b, run, is_open=(b.phase.id, b.number) in at_work) for b in run.briefs)
+            run, before = self.run(), self._tally
+            behind = run.briefs[before.settled :]
+            is_open = [(brief.phase.id, brief.number) in run.at_work for brief in behind]
+            made = [self._digest(brief, run, is_open=at_work) for brief, at_work in zip(behind, is_open, strict=True)]
+            over = is_open.index(True) if True in is_open else len(made)
+            if over or list(map(id, made)) != list(map(id, before[before.settled :])):
+                self._tally = before.with_open(made).settling(before.settled + over, run.times.over)
+            return self._tally
 
     def _digest(self, brief: Brief, run: RunRecord, *, is_open: bool) -> PassDigest:
         stream = stream_of(self._run, brief.phase.id, brief.number)

@@ -21,15 +21,16 @@ from autopilot.domain.events import (
 from autopilot.domain.phase import Phase
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.taken_in import context_pct
+from autopilot.domain.taken_in import share, tokens_of
+from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.uniformity import suspects
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.journal.breaker import breaker_state, spending
 from autopilot.journal.projection_completion import completion_state
 from autopilot.journal.projection_log import EventLog, Source
-from autopilot.journal.projection_parts import part_states, part_tokens
+from autopilot.journal.projection_parts import part_states, part_tokens, wholes_of
 from autopilot.journal.projection_phase import phase_state
-from autopilot.journal.timeline import History, histories, in_order
+from autopilot.journal.timeline import History, Timeline, in_order
 
 VERSION = "1.0"
 EVENTS_KEPT = 200
@@ -66,35 +67,58 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the run's own entries say, worked out once for as long as none is added."""
+    """
+    What the run's own entries say, worked out once for as long as none is added.
+
+    `more` is what a phase shows beside its own, `wholes` the phase of each part, `meta` what no step changes.
+    """
 
     run: RunRecord
     known: dict[str, History]
-    suspects: frozenset[str]
-    context_pct: int
+    more: dict[str, dict[str, Any]]
+    wholes: dict[str, str]
+    current: str | None
+    meta: dict[str, Any]
 
     @classmethod
-    def of(cls, run: RunRecord) -> Self:
-        return cls(run, histories(run), suspects(run), context_pct(run))
+    def of(cls, run: RunRecord, known: dict[str, History], told: int) -> Self:
+        more = part_states(run, known)
+        for id_ in suspects(run):
+            more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
+        current = _current(run, known)
+        return cls(run, known, more, wholes_of(known), current, _meta(run, current, share(told)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A phase as the state has it, and what that was made of."""
+
+    history: History
+    made: tuple[PassDigest, ...]
+    own: dict[str, Any]
+    more: dict[str, Any]
+    state: dict[str, Any]
 
 
 class Projection:
     """Computes the state of one run again and again; what is known of a phase is worked out when it has changed."""
 
     def __init__(self, events: int | None = EVENTS_KEPT) -> None:
-        self._log = EventLog(events)
-        self._states: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._log, self._timeline = EventLog(events), Timeline()
+        self._shown: dict[str, Shown] = {}
         self._about: About | None = None
+        self._read = self._told = 0
 
     def state(self, run: RunRecord, source: Source, *, now: str = "") -> dict[str, Any]:
-        """`now` moves `last_checkpoint` on between entries (AMB-19)."""
-        about = self._about = self._about if self._about and self._about.run is run else About.of(run)
-        made = source.digests()
-        last = max(run.entries[-1].at, *(digest.last for digest in made), self._ended(source))
-        states = self._phases(about, source)
+        """`now` moves `last_checkpoint` on between entries (AMB-19). What has not changed is the very same object."""
+        about = self._about = self._about if self._about and self._about.run is run else self._taken(run)
+        made = tallied(source.digests())
+        last = max(run.entries[-1].at, made.whole.figures.last, self._ended(source))
+        states = self._phases(about, source, made)
         minutes = round(active_time(run, made, last).run, 2)
+        step = _step(source.passes(about.current)) if about.current is not None else None
         return {
-            "_meta": _meta(about, source) | {"last_checkpoint": max(now, last)},
+            "_meta": about.meta | {"current_step": step, "last_checkpoint": max(now, last)},
             "spec": _spec(run),
             "roadmap_path": run.start.roadmap,
             "last_checkpoint_sha": _checkpoint(run, source),
@@ -106,25 +130,28 @@ class Projection:
             **completion_state(run),
         }
 
-    def _phases(self, about: "About", source: Source) -> dict[str, dict[str, Any]]:
-        run, known = about.run, about.known
-        by_id = {phase.id: phase for phase in run.start.phases}
-        sizes: dict[str, list[int]] = {}
-        for digest in source.digests():
-            sizes.setdefault(digest.phase, []).append(digest.entries)
-        whole_phases = {id_: history for id_, history in known.items() if not history.is_part}
+    def _taken(self, run: RunRecord) -> About:
+        new = (entry.event for entry in run.entries[self._read :])
+        self._told += sum(tokens_of(event.outcome) for event in new if isinstance(event, PhaseFinished))
+        self._read = len(run.entries)
+        return About.of(run, self._timeline.take(run), self._told)
+
+    def _phases(self, about: About, source: Source, made: Tally) -> dict[str, dict[str, Any]]:
+        whole_phases = {id_: history for id_, history in about.known.items() if id_ not in about.wholes}
+        tokens, passes = part_tokens(about.wholes, made.whole.by_phase), made.whole.by_phase
         for id_, history in whole_phases.items():
-            mark = (len(history.turns), len(history.notes), len(history.words), *sizes.get(id_, ()))
-            if id_ not in self._states or self._states[id_][0] != mark:
+            shown, own_passes = self._shown.get(id_), passes.get(id_, ())
+            more = about.more.get(id_, {})
+            if shown is None or shown.history is not history or shown.made is not own_passes:
                 whole = replace(history, passes=source.passes(id_))
-                self._states[id_] = mark, phase_state(by_id.get(id_, Phase(id=id_, name="")), whole)
-        more = part_states(run, known)
-        for id_ in about.suspects:
-            more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
-        tokens = part_tokens(known, source.digests())
-        for id_ in tokens.keys() & whole_phases.keys():
-            more[id_] = more.get(id_, {}) | {"tokens_used": self._states[id_][1]["tokens_used"] + tokens[id_]}
-        return {id_: self._states[id_][1] | more.get(id_, {}) for id_ in whole_phases}
+                own = phase_state(_phase(about.run, id_), whole)
+            else:
+                own = shown.own
+            if id_ in tokens:
+                more = more | {"tokens_used": own["tokens_used"] + tokens[id_]}
+            if shown is None or shown.own is not own or shown.more != more:
+                self._shown[id_] = Shown(history, own_passes, own, more, own | more)
+        return {id_: self._shown[id_].state for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
         ending = source.completion()
@@ -149,10 +176,8 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(about: About, source: Source) -> dict[str, Any]:
-    run, known = about.run, about.known
+def _meta(run: RunRecord, current: str | None, context_pct: int) -> dict[str, Any]:
     seen = counts(settled_ends(run))
-    current = _current(run, known)
     return {
         "version": VERSION,
         "run_id": run.start.run,
@@ -161,8 +186,8 @@ def _meta(about: About, source: Source) -> dict[str, Any]:
         "status": run_status(run),
         "total_phases": len(run.start.targets),
         "current_phase": current,
-        "current_step": _step(source.passes(current)) if current is not None else None,
-        "orchestrator_context_pct": about.context_pct,
+        "current_step": None,
+        "orchestrator_context_pct": context_pct,
         "human_deferred_count": seen.deferred,
         "total_phases_processed": seen.processed,
         "pass_threshold": run.start.settings.pass_threshold,
@@ -172,11 +197,16 @@ def _meta(about: About, source: Source) -> dict[str, Any]:
     }
 
 
+def _phase(run: RunRecord, id_: str) -> Phase:
+    return next((phase for phase in run.start.phases if phase.id == id_), Phase(id=id_, name=""))
+
+
 def _current(run: RunRecord, known: Mapping[str, History]) -> str | None:
     """The phase at work, else the one to come; None when none is left."""
-    for entry in reversed(run.entries):
-        if isinstance(entry.event, PhaseStarted) and known[entry.event.brief.phase.id].status == "in_progress":
-            return entry.event.brief.phase.id
+    for at in reversed(run.places(PhaseStarted)):
+        event = run.entries[at].event
+        if isinstance(event, PhaseStarted) and known[event.brief.phase.id].status == "in_progress":
+            return event.brief.phase.id
     return next((id_ for id_, history in known.items() if history.status in {"not_started", "in_progress"}), None)
 
 
@@ -193,9 +223,10 @@ def _step(passes: tuple[PhaseRecord, ...]) -> str | None:
 def _spec(run: RunRecord) -> dict[str, Any]:
     """A resumed run locks the specification again (AMB-23); an unchanged one keeps its first time."""
     spec, locked_at = run.start.spec, run.entries[0].at
-    for entry in run.entries:
-        if isinstance(entry.event, RunResumed) and entry.event.spec != spec:
-            spec, locked_at = entry.event.spec, entry.at
+    for at in run.places(RunResumed):
+        event = run.entries[at].event
+        if isinstance(event, RunResumed) and event.spec != spec:
+            spec, locked_at = event.spec, run.entries[at].at
     return {"path": spec.path, "hash": f"sha256:{spec.sha256}", "locked_at": locked_at}
 
 

@@ -2,6 +2,7 @@
 
 from bisect import insort_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Protocol
 
 from autopilot.domain.batch_figures import BatchFigures, batch_figures
@@ -27,6 +28,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
+from autopilot.domain.tally import tallied
 from autopilot.domain.taxonomy import failure_categories
 from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -59,26 +61,35 @@ class EventLog:
     def __init__(self, most: int | None) -> None:
         self._most, self._cycles = most, Cycles()
         self._read, self._finished = 0, list[Event]()
-        self._seen: dict[str, int] = {}
+        self._seen: dict[tuple[str, int], int] = {}
+        self._begun: dict[tuple[str, int], int] = {}
+        self._settled = 0
         self._lines: list[tuple[tuple[str, int, int], Line]] = []
 
     def lines(self, run: RunRecord, source: Source) -> list[Line]:
         self._take_run(run)
-        # A pass is read only while it has more entries than were taken in.
-        begun = {key: n for n, key in _begun(run)}
-        for digest in source.digests():
-            key = (digest.phase, digest.number)
-            if digest.entries > self._seen.get(f"{key}", 0):
-                self._take_pass(source.passes(digest.phase), digest, begun[key])
+        made = tallied(source.digests())
+        # A pass is read only while it has more entries than were taken in; of those that are over it has all.
+        new = [d for d in made[self._settled :] if d.entries > self._seen.get((d.phase, d.number), 0)]
+        for phase, digests in groupby(new, key=lambda digest: digest.phase):
+            passes = {record.brief.number: record for record in source.passes(phase)}
+            for digest in digests:
+                self._take_pass(passes.get(digest.number), digest)
+        self._settled = made.settled
         ending = source.completion()
         if ending is not None:
-            self._take_completion(ending, begun[COMPLETION, 0])
+            self._take_completion(ending)
         if self._most is not None:
             del self._lines[: -self._most]
         return [line for _, line in self._lines]
 
     def _take_run(self, run: RunRecord) -> None:
         for number, entry in enumerate(run.entries[self._read :], start=self._read):
+            match entry.event:
+                case PhaseStarted(brief=brief):
+                    self._begun[brief.phase.id, brief.number] = number
+                case CompletionStarted():
+                    self._begun[COMPLETION, 0] = number
             self._add(number, 0, run_lines(entry, self._cycles))
             self._cycles.hear(entry.event)
             self._add(number, 0, _batch_lines(run, number))
@@ -87,32 +98,22 @@ class EventLog:
                 self._add(number, 0, _stamped(entry, entry.event, self._finished))
         self._read = len(run.entries)
 
-    def _take_pass(self, passes: tuple[PhaseRecord, ...], digest: PassDigest, began: int) -> None:
-        record = next((p for p in passes if p.brief.number == digest.number), None)
-        key = f"{(digest.phase, digest.number)}"
+    def _take_pass(self, record: PhaseRecord | None, digest: PassDigest) -> None:
+        key = (digest.phase, digest.number)
         for number in range(self._seen.get(key, 0), len(record.entries) if record else 0):
             assert record is not None
-            self._add(began, number + 1, pass_lines(record, number))
+            self._add(self._begun[key], number + 1, pass_lines(record, number))
         self._seen[key] = digest.entries
 
-    def _take_completion(self, record: PhaseRecord, began: int) -> None:
-        for number in range(self._seen.get(COMPLETION, 0), len(record.entries)):
-            self._add(began, number + 1, _completion_lines(record, number))
-        self._seen[COMPLETION] = len(record.entries)
+    def _take_completion(self, record: PhaseRecord) -> None:
+        key = (COMPLETION, 0)
+        for number in range(self._seen.get(key, 0), len(record.entries)):
+            self._add(self._begun[key], number + 1, _completion_lines(record, number))
+        self._seen[key] = len(record.entries)
 
     def _add(self, began: int, number: int, lines: Iterable[Line]) -> None:
         for line in lines:
             insort_right(self._lines, ((line["timestamp"], began, number), line), key=lambda held: held[0])
-
-
-def _begun(run: RunRecord) -> Iterator[tuple[int, tuple[str, int]]]:
-    """Which of the run's entries each pass began with."""
-    for number, entry in enumerate(run.entries):
-        match entry.event:
-            case PhaseStarted(brief=brief):
-                yield number, (brief.phase.id, brief.number)
-            case CompletionStarted():
-                yield number, (COMPLETION, 0)
 
 
 def run_lines(entry: Entry, cycles: Cycles) -> Iterator[Line]:

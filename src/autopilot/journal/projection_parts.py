@@ -1,6 +1,6 @@
 """The parts of phases that were split, as state.json has them: SPLT-07."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -25,13 +25,18 @@ def part_states(run: RunRecord, known: Mapping[str, History]) -> dict[str, dict[
     return found
 
 
-def part_tokens(known: Mapping[str, History], made: Iterable[PassDigest]) -> dict[str, int]:
+def wholes_of(known: Mapping[str, History]) -> dict[str, str]:
+    """The phase that each part is one of."""
+    return {
+        name: turn.brief.parent for name, history in known.items() for _, turn in history.started if history.is_part
+    }
+
+
+def part_tokens(wholes: Mapping[str, str], made: Mapping[str, tuple[PassDigest, ...]]) -> dict[str, int]:
     """By phase: what was spent on its parts, as far as the agents say; unknown counts as nothing here."""
-    wholes = {name: turn.brief.parent for name, history in known.items() for _, turn in history.started}
     found: dict[str, int] = {}
-    for digest in made:
-        if whole := wholes.get(digest.phase):
-            found[whole] = found.get(whole, 0) + (digest.spent.tokens or 0)
+    for part, whole in wholes.items():
+        found[whole] = found.get(whole, 0) + sum(digest.spent.tokens or 0 for digest in made.get(part, ()))
     return found
 
 

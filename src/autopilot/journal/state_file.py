@@ -10,6 +10,7 @@ from autopilot.domain.errors import RepositoryInvalid
 from autopilot.journal.failures import translated
 from autopilot.journal.files import backup_of, flush_folder, make_folder, replace_with_backup, write_atomic
 from autopilot.journal.projection import VERSION, state_text
+from autopilot.journal.state_printer import StatePrinter
 
 _RUN_ID = re.compile(r"run-\d{4}-\d{2}-\d{2}-\d{6}[A-Za-z0-9._-]*")
 
@@ -19,16 +20,17 @@ class StateFile:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / "state.json"
-        self._sound = False
+        self._sound, self._printer = False, StatePrinter()
 
     def write(self, state: dict[str, Any]) -> None:
         """Replace the file and keep the one before as backup. A damaged file is not kept over a good backup."""
         make_folder(self._folder)
+        text = self._printer.text(state)
         known = self._sound or self.read() is not None
         if known and not self._sound and _parsed(_bytes(self._path)) is None:
-            write_atomic(self._path, state_text(state))
+            write_atomic(self._path, text)
         else:
-            replace_with_backup(self._path, state_text(state))
+            replace_with_backup(self._path, text)
         self._sound = True
 
     def read(self) -> dict[str, Any] | None:

@@ -79,6 +79,20 @@ class _Gathered:
     notes: list[Noted] = field(default_factory=list)
     words: list[tuple[str, VerdictGiven]] = field(default_factory=list)
 
+    def take(self, entry: Entry) -> None:
+        match entry.event:
+            case PhaseStarted() | PhaseFinished() | PhaseSkipped() as turn:
+                self.turns.append((entry.at, turn))
+            case Noted() as note:
+                self.notes.append(note)
+            case VerdictGiven() as word:
+                self.heed(entry.at, word)
+            case _:
+                pass
+
+    def history(self, before: Before | None) -> History:
+        return History(turns=tuple(self.turns), notes=tuple(self.notes), before=before, words=tuple(self.words))
+
     def heed(self, at: str, word: VerdictGiven) -> None:
         self.words.append((at, word))
         last = self.turns[-1][1] if self.turns else None
@@ -99,26 +113,30 @@ def settled(verdict: Verdict) -> str:
             return "failed"
 
 
-def histories(run: RunRecord) -> dict[str, History]:
+class Timeline:
     """One history a target phase, in the order of the targets; then any other phase the run touched. No passes yet."""
-    gathered = {phase: _Gathered() for phase in run.start.targets}
-    for entry in run.entries:
-        phase = phase_of(entry)
-        if phase is None:
-            continue
-        found = gathered.setdefault(phase, _Gathered())
-        if isinstance(entry.event, PhaseStarted | PhaseFinished | PhaseSkipped):
-            found.turns.append((entry.at, entry.event))
-        elif isinstance(entry.event, Noted):
-            found.notes.append(entry.event)
-        elif isinstance(entry.event, VerdictGiven):
-            found.heed(entry.at, entry.event)
-    return {
-        phase: History(
-            turns=tuple(g.turns), notes=tuple(g.notes), before=run.start.before.get(phase), words=tuple(g.words)
-        )
-        for phase, g in gathered.items()
-    }
+
+    def __init__(self) -> None:
+        self._read, self._gathered, self._known = 0, dict[str, _Gathered](), dict[str, History]()
+
+    def take(self, run: RunRecord) -> dict[str, History]:
+        """Told of a run again and again it takes in what is new; what is known of the other phases stays the same."""
+        if not self._known:
+            self._gathered = {phase: _Gathered() for phase in run.start.targets}
+        told = dict.fromkeys(self._gathered) if not self._known else dict[str, None]()
+        for entry in run.entries[self._read :]:
+            phase = phase_of(entry)
+            if phase is not None:
+                self._gathered.setdefault(phase, _Gathered()).take(entry)
+                told[phase] = None
+        self._read = len(run.entries)
+        for phase in told:
+            self._known[phase] = self._gathered[phase].history(run.start.before.get(phase))
+        return dict(self._known)
+
+
+def histories(run: RunRecord) -> dict[str, History]:
+    return Timeline().take(run)
 
 
 def phase_of(entry: Entry) -> str | None:

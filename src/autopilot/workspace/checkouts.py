@@ -28,7 +28,7 @@ class Checkouts:
 
     folder: Path
     slot_at: Callable[[Path], Slot]
-    pool_from: int = 100_000
+    pool_from: int = 8_000
 
     @contextmanager
     def new(self) -> Iterator[Slot]:

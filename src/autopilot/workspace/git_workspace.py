@@ -13,6 +13,7 @@ import msgspec
 
 from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Merging, Taken
+from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
@@ -28,7 +29,7 @@ from autopilot.workspace.portions import portion
 from autopilot.workspace.removal import remove
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import Identity, Store
+from autopilot.workspace.store import MOST_KNOWN, Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository
@@ -167,14 +168,12 @@ class GitWorkspace:
         """
         Clear what a killed process left. Only for the holder of the run's lock.
 
-        In the folders of `sparing` somebody still works, and may look at the history meanwhile.
+        In the folders of `sparing` somebody still works.
         """
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
             clear_locks(self._trees_folder)
             self._checkouts.recover(sparing)
-            for history in () if sparing else (self._history, self._shown):
-                history.recover()
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
@@ -247,12 +246,12 @@ class GitWorkspace:
 
     def tree(self, commit: str) -> str:
         if commit not in self._trees:
-            self._trees[commit] = self._store.tree(commit)
+            return remember(self._trees, commit, self._store.tree(commit), MOST_KNOWN)
         return self._trees[commit]
 
     def change(self, base: str, commit: str) -> Change:
         if (base, commit) not in self._changes:
-            self._changes[base, commit] = self._store.change(base, commit)
+            return remember(self._changes, (base, commit), self._store.change(base, commit), MOST_KNOWN)
         return self._changes[base, commit]
 
     def read(self, commit: str, path: str) -> str | None:
@@ -365,8 +364,8 @@ class GitWorkspace:
     @cached_property
     def _veil(self) -> Veil | None:
         """Only where planning files were ever committed; what a run commits changes nothing about that."""
-        veil = Veil(self._store, self._slot_number)
-        return veil if veil.is_needed(self.start().base) else None
+        veil = Veil(self._store, self.start().base, self._slot_number)
+        return veil if veil.is_needed() else None
 
     @cached_property
     def _shown(self) -> History:

@@ -12,8 +12,8 @@ import msgspec
 from autopilot.workspace.git import Git
 from autopilot.workspace.removal import remove
 
-MAX_FILES = 120
-MAX_TIPS = 9
+MAX_FILES = 60
+MAX_TIPS = 31
 
 
 class Pack(msgspec.Struct, frozen=True):
@@ -26,8 +26,12 @@ class Pack(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
+    """`first` are the files the copy began with, which hold all up to the commit `root`."""
+
     tips: tuple[str, ...] = ()
     packs: tuple[Pack, ...] = ()
+    root: str = ""
+    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +59,32 @@ class History:
             held = self._intact()
             if commit in held.tips:
                 return
-            if not (held.tips and self._pack(commit, held.tips, ok=(0, 128))):
-                self._start_over()
-                held = Held()
-                self._pack(commit, (), ok=(0,))
-            self._save(Held(tips=(commit, *held.tips[:MAX_TIPS]), packs=self._packs()))
+            if not (held.tips and self._pack((commit,), held.tips, ok=(0, 128))):
+                held = self._begun(commit)
+            tips, packs = (commit, *held.tips[:MAX_TIPS]), self._packs()
+            if len(packs) > MAX_FILES:
+                packs = self._gathered(tips, packs, held)
+            self._save(Held(tips=tips, packs=packs, root=held.root, first=held.first))
 
-    def recover(self) -> None:
-        """Begin anew what has grown into too many pieces; only while nobody uses it."""
-        if len(self._intact().packs) > MAX_FILES:
-            self._start_over()
+    def _begun(self, commit: str) -> Held:
+        self._start_over()
+        self._pack((commit,), (), ok=(0,))
+        return Held(root=commit, first=tuple(pack.name for pack in self._packs()))
 
-    def _pack(self, commit: str, held: tuple[str, ...], ok: tuple[int, ...]) -> bool:
+    def _gathered(self, tips: tuple[str, ...], packs: tuple[Pack, ...], held: Held) -> tuple[Pack, ...]:
+        """What came since the beginning in one piece instead of many; a reader finds the one or the other."""
+        before = {pack.name for pack in packs}
+        self._pack(tips, (held.root,) if held.root else (), ok=(0,))
+        made = {pack.name for pack in self._packs()} - before
+        for name in before - set(held.first) if made else ():
+            (self.objects / "pack" / name).unlink(missing_ok=True)
+        return self._packs()
+
+    def _pack(self, wanted: tuple[str, ...], held: tuple[str, ...], ok: tuple[int, ...]) -> bool:
         """False when what we hold is unknown to our repository: it has been made anew since."""
-        wanted = "".join([f"{commit}\n", *(f"^{tip}\n" for tip in held)])
+        words = "".join([*(f"{tip}\n" for tip in wanted), *(f"^{tip}\n" for tip in held)])
         target = str(self.objects / "pack" / "pack")
-        return self.git.run("pack-objects", "--revs", "--quiet", target, stdin=wanted.encode(), ok=ok).exit_code == 0
+        return self.git.run("pack-objects", "--revs", "--quiet", target, stdin=words.encode(), ok=ok).exit_code == 0
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -90,17 +90,17 @@ class Homeward:
 
     def write(self, files: Mapping[str, str]) -> tuple[str, ...]:
         checked(files)
-        written, notes = self._load(), []
+        written = self._load()
         with opened(self.root) as top:
+            names = {path: self._free_name(top, path, text, written) for path, text in files.items()}
             for path, text in files.items():
-                name = self._free_name(top, path, text, written)
-                if name != path:
-                    notes.append(f"{path} was changed meanwhile and is left alone; ours is {name}")
-                # Noted first: a file we wrote is known as ours even if we are cut off right after it.
-                written.hashes.setdefault(name, []).append(_hash(text))
-                self._save(written)
-                write_atomic(top, name, text.encode("utf-8", "replace"))
-        return tuple(notes)
+                written.hashes.setdefault(names[path], []).append(_hash(text))
+            # Noted first: a file we wrote is known as ours even if we are cut off right after it.
+            self._save(written)
+            for path, text in files.items():
+                write_atomic(top, names[path], text.encode("utf-8", "replace"))
+        moved = ((path, name) for path, name in names.items() if name != path)
+        return tuple(f"{path} was changed meanwhile and is left alone; ours is {name}" for path, name in moved)
 
     def acceptable(self, files: Mapping[str, str]) -> dict[str, str]:
         """Those of the files the user has not changed meanwhile."""

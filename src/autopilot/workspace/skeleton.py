@@ -23,8 +23,9 @@ CONFIG = """[core]
 """
 SHA256 = "[extensions]\n\tobjectformat = sha256\n"
 SHA256_DIGITS = 64
-MOST_INDEXES = 6
+MOST_INDEXES = 3
 SMALL_INDEX = 100_000
+MOST_CHANGED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Skeleton:
             (own / name).write_text(text, encoding="utf-8")
         if self.shallow is not None and self.shallow.exists():
             shutil.copyfile(self.shallow, own / "shallow")
-        if commit in self.indexes:
+        if commit in self.indexes or self._is_brought_on(commit, index, own / "index"):
             (own / "index").write_bytes(self.indexes[commit])
             # Older than any file, so git compares every content: the dates in it are another checkout's.
             os.utime(own / "index", (1, 1))
@@ -69,6 +70,29 @@ class Skeleton:
         shutil.copy2(index, own / "index")
         if not self.drops and self._hide(commit, own / "index", folder):
             self._remember(commit, index, own / "index")
+
+    def _is_brought_on(self, commit: str, bare: Path, index: Path) -> bool:
+        """
+        Make the index of the commit from that of the newest one known, if few files differ and none is gone.
+
+        There is more of what is ours alone with every phase; of that little is new.
+        """
+        known = next(reversed(self.indexes), None)
+        if known is None:
+            return False
+        told = self.git.out("diff-tree", "-r", "-z", "--raw", "--no-renames", known, commit).split(b"\0")[:-1]
+        changed = [
+            (head.decode().split(" "), os.fsdecode(name)) for head, name in zip(told[::2], told[1::2], strict=True)
+        ]
+        if len(changed) > MOST_CHANGED or any(head[-1] == "D" for head, _ in changed):
+            return False
+        index.write_bytes(self.indexes[known])
+        entries = [word for head, name in changed for word in ("--cacheinfo", f"{head[1]},{head[3]},{name}")]
+        ours = [name for _, name in changed if name.split("/", 1)[0] in OURS_ALONE]
+        words = ("update-index", "--add", *entries, *(("--skip-worktree", "--", *ours) if ours else ()))
+        self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=index.parents[1]).run(*words)
+        self._remember(commit, bare, index)
+        return commit in self.indexes
 
     def _hide(self, commit: str, index: Path, folder: Path) -> bool:
         """Put in what the commit has of ours alone, such that it never shows as changed; whether there is any."""

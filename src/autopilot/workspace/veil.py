@@ -14,8 +14,10 @@ _KEPT_OUT = frozenset(name.encode() for name in OURS_ALONE)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A commit as git stores it: who, when and why, and what lies at the top of its tree."""
+    """A commit as git stores it: who, when and why, its first parent, and what lies at the top of its tree."""
 
+    id: str
+    parent: str
     headers: dict[bytes, bytes]
     message: bytes
     entries: tuple[tuple[bytes, bytes, str], ...]
@@ -26,42 +28,63 @@ class Veil:
     """
     Writes such histories into our own repository; the same commit always gives the same ones.
 
-    `slot` keeps phases that are at work at the same time from each other's ref.
+    `base` is where the run began: of what was before it the newest commits are shown, of what came after it all. `slot`
+    keeps phases that are at work at the same time from each other's ref. `made` has each commit beside its veiled one.
     """
 
     store: Store
+    base: str
     slot: int = 0
     made: dict[str, str] = field(default_factory=dict)
 
-    def is_needed(self, commit: str) -> bool:
-        """Whether planning files are anywhere in the history of the commit."""
-        return bool(self.store.git.out("rev-list", "-1", commit, "--", *OURS_ALONE))
+    def is_needed(self) -> bool:
+        """Whether planning files are anywhere in the history the run began with."""
+        return bool(self.store.git.out("rev-list", "-1", self.base, "--", *OURS_ALONE))
 
     def over(self, commit: str) -> str:
-        """A commit of the same tree without planning files, behind it the newest of its past, likewise."""
+        """A commit of the same tree without planning files, behind it its past, likewise."""
+        if not self.made:
+            self._write(self._line(self.base, f"-{SHOWN_COMMITS}"))
         if commit not in self.made:
-            told = self._read(commit)
-            words = ("fast-import", "--quiet", "--date-format=raw", "--force", "--done")
-            stream = b"".join(self._stream(told)) + b"get-mark :%d\ndone\n" % len(told)
-            self.made[commit] = self.store.git.text(*words, stdin=stream)
+            self._write(self._new(commit))
         return self.made[commit]
 
-    def _read(self, commit: str) -> list[Told]:
+    def _new(self, commit: str) -> list[Told]:
+        """What is not veiled yet, oldest first: mostly a commit or two on top of the newest."""
+        # It may also stand on an older one that work was taken back to, or on nothing that is shown.
+        behind = (f"^{next(reversed(self.made))}", f"^{self.base}", f"-{SHOWN_COMMITS}")
+        lines = ([told for told in self._line(commit, bound) if told.id not in self.made] for bound in behind)
+        line = list[Told]()
+        for line in lines:
+            if line and line[0].parent in self.made:
+                break
+        return line
+
+    def _line(self, *words: str) -> list[Told]:
         """Oldest first."""
-        newest = ("rev-list", "--first-parent", "--reverse", "-n", str(SHOWN_COMMITS), commit)
-        ids = self.store.git.text(*newest).split()
+        ids = self.store.git.text("rev-list", "--first-parent", "--reverse", *words).split()
         wanted = "".join(f"{oid}\n{oid}^{{tree}}\n" for oid in ids)
         found = list(_objects(self.store.git.out("cat-file", "--batch", stdin=wanted.encode())))
-        width = len(commit) // 2
-        return [_told(found[at], found[at + 1], width) for at in range(0, len(found), 2)]
+        return [_told(oid, *found[2 * at : 2 * at + 2]) for at, oid in enumerate(ids)]
 
-    def _stream(self, told: Iterable[Told]) -> Iterator[bytes]:
-        for number, commit in enumerate(told, start=1):
-            yield b"commit refs/autopilot/shown/%s.%d\nmark :%d\n" % (self.store.run.encode(), self.slot, number)
+    def _write(self, line: list[Told]) -> None:
+        words = ("fast-import", "--quiet", "--date-format=raw", "--force", "--done")
+        asked = b"".join(b"get-mark :%d\n" % number for number in range(1, len(line) + 1))
+        written = self.store.git.text(*words, stdin=b"".join(self._stream(line)) + asked + b"done\n").split()
+        self.made.update(zip((told.id for told in line), written, strict=True))
+
+    def _stream(self, line: Iterable[Told]) -> Iterator[bytes]:
+        ref = b"refs/autopilot/shown/%s.%d" % (self.store.run.encode(), self.slot)
+        marks: dict[str, bytes] = {}
+        for number, commit in enumerate(line, start=1):
+            marks[commit.id] = b":%d" % number
+            above = marks.get(commit.parent) or self.made.get(commit.parent, "").encode()
+            yield b"" if above else b"reset %s\n" % ref
+            yield b"commit %s\nmark :%d\n" % (ref, number)
             for role in (b"author", b"committer"):
                 yield role + b" " + _person(commit.headers.get(role, b"")) + b"\n"
             yield b"data %d\n%s\n" % (len(commit.message), commit.message)
-            yield b"from :%d\ndeleteall\n" % (number - 1) if number > 1 else b""
+            yield b"from %s\ndeleteall\n" % above if above else b""
             yield from (_entry(mode, name, oid) for mode, name, oid in commit.entries)
 
 
@@ -74,10 +97,11 @@ def _objects(out: bytes) -> Iterator[bytes]:
         at = end + 1 + size + 1
 
 
-def _told(commit: bytes, tree: bytes, width: int) -> Told:
+def _told(oid: str, commit: bytes, tree: bytes) -> Told:
     head, _, message = commit.partition(b"\n\n")
     headers = dict(line.partition(b" ")[::2] for line in reversed(head.split(b"\n")))
-    return Told(headers, message, tuple(e for e in _entries(tree, width) if e[1] not in _KEPT_OUT))
+    entries = tuple(entry for entry in _entries(tree, len(oid) // 2) if entry[1] not in _KEPT_OUT)
+    return Told(oid, headers.get(b"parent", b"").decode(), headers, message, entries)
 
 
 def _entries(tree: bytes, width: int) -> Iterator[tuple[bytes, bytes, str]]:

@@ -97,3 +97,35 @@ def test_settings_of_the_user_s_repository_are_told_from_those_an_agent_made(tmp
     assert bench.workspace.brought_along(folder, names) == (".env",)
     with bench.workspace.checkout(bench.base, {}) as place:
         assert bench.workspace.brought_along(place, names) == names
+
+
+def shown(bench: Bench, commit: str) -> str:
+    return git(Path(bench.workspace.clone(commit, {})), "rev-parse", "HEAD")
+
+
+def test_a_commit_is_shown_on_top_of_the_one_shown_before_it(bench: Bench) -> None:
+    first = bench.seal({"a.txt": "one\n"})
+    second = bench.seal({"a.txt": "two\n"}, "s2", first)
+    before, after = shown(bench, first), shown(bench, second)
+
+    assert git(Path(bench.workspace.folder), "rev-parse", "HEAD^") == before != after
+    assert git(Path(bench.workspace.folder), "show", "HEAD^:a.txt") == "one"
+
+
+def test_what_is_shown_of_a_commit_does_not_hang_on_what_was_shown_before(bench: Bench) -> None:
+    first = bench.seal({"a.txt": "one\n"})
+    taken_back = bench.seal({"a.txt": "other\n"}, "s2")
+    second = bench.seal({"a.txt": "two\n"}, "s3", first)
+    again = open_workspace(bench.root, "run-2")
+
+    assert shown(bench, taken_back) == shown(again, taken_back)
+    assert shown(again, second) == shown(bench, second)
+    assert shown(open_workspace(bench.root, "run-2"), second) == shown(bench, second)
+
+
+def test_a_commit_that_stands_on_nothing_shown_has_a_history_of_its_own(bench: Bench) -> None:
+    apart = bench.workspace._store.commit(f"{bench.base}^{{tree}}", "", "apart\n")
+    folder = Path(bench.workspace.clone(apart, {}))
+
+    assert git(folder, "log", "--format=%s") == "apart"
+    assert git(folder, "status", "--porcelain") == ""

@@ -1,0 +1,113 @@
+"""What a run's own entries tell, taken in one after the other, so that an entry more costs the same in a long run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from autopilot.domain.events import (
+    Entry,
+    Event,
+    MergeRefused,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseMerged,
+    PhaseSkipped,
+    PhaseStarted,
+    RunResumed,
+    VerdictGiven,
+)
+from autopilot.domain.moments import elapsed
+from autopilot.domain.passes import Brief
+
+Stretch = tuple[tuple[tuple[str, int], ...], float]
+"""Passes by phase and number that were worked on, and the seconds it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """
+    The run's time: `over` is what is past, piece by piece, `begun` and `seconds` the piece that goes on.
+
+    A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what was
+    before a crash and left none there is known to its passes. `at_work` are the phases with an open pass.
+    """
+
+    over: tuple[Stretch, ...] = ()
+    begun: tuple[tuple[str, int], ...] = ()
+    seconds: float = 0.0
+    last: str = ""
+    at_work: frozenset[str] = frozenset()
+
+    def after(self, entries: Iterable[Entry]) -> "Times":
+        times = self
+        for entry in entries:
+            times = times._with(entry)
+        return times
+
+    def _with(self, entry: Entry) -> "Times":
+        seconds, over, begun, at_work = self.seconds, self.over, self.begun, self.at_work
+        if self.last and not isinstance(entry.event, RunResumed):
+            seconds += elapsed(self.last, entry.at)
+        match entry.event:
+            case PhaseStarted(brief=brief):
+                at_work |= {brief.phase.id}
+            case PhaseFinished(outcome=outcome):
+                at_work -= {outcome.phase}
+        if bool(self.at_work) != bool(at_work):
+            over, begun, seconds = (*over, (begun, seconds)), (), 0.0
+        if isinstance(entry.event, PhaseStarted):
+            begun = (*begun, (entry.event.brief.phase.id, entry.event.brief.number))
+        return Times(over, begun, seconds, entry.at, at_work)
+
+
+@dataclass(frozen=True, slots=True)
+class Chronicle:
+    """
+    `places` are the numbers of the entries by what kind of event they are, `told` what happened to each phase.
+
+    `begun` has the passes of each phase, `at_work` those that are open with the time they were started, both in the
+    order of their start. `again` are the places of passes that followed an earlier one of their phase unasked.
+    """
+
+    length: int = 0
+    places: dict[type, tuple[int, ...]] = field(default_factory=dict)
+    told: dict[str, tuple[Event, ...]] = field(default_factory=dict)
+    begun: dict[str, tuple[Brief, ...]] = field(default_factory=dict)
+    at_work: dict[str, tuple[Brief, str]] = field(default_factory=dict)
+    again: tuple[int, ...] = ()
+
+    def after(self, entries: Iterable[Entry]) -> "Chronicle":
+        """With more of the run. What is known already is taken over and stays as it was."""
+        places, told = dict(self.places), dict(self.told)
+        begun, at_work = dict(self.begun), dict(self.at_work)
+        again, number = self.again, self.length
+        for number, entry in enumerate(entries, start=self.length + 1):
+            event = entry.event
+            places[type(event)] = (*places.get(type(event), ()), number - 1)
+            for phase in concerned(event):
+                told[phase] = (*told.get(phase, ()), event)
+            if isinstance(event, PhaseStarted):
+                brief = event.brief
+                begun[brief.phase.id] = (*begun.get(brief.phase.id, ()), brief)
+                at_work[brief.phase.id] = (brief, entry.at)
+                again = (*again, number - 1) if _is_again(brief) else again
+            elif isinstance(event, PhaseFinished):
+                at_work.pop(event.outcome.phase, None)
+        return Chronicle(number, places, told, begun, at_work, again)
+
+
+def concerned(event: Event) -> tuple[str, ...]:
+    """The phases an event of the run is about. From a second chance on earlier passes no longer count."""
+    match event:
+        case RunResumed(retry=retry):
+            return retry
+        case PhaseFinished(outcome=outcome):
+            parts = outcome.split_details.recommended_sub_phases if outcome.split_details else ()
+            return (outcome.phase, *(part.sub_phase_id for part in parts if outcome.status == "split_request"))
+        case PhaseSkipped() | PhaseLanded() | PhaseMerged() | MergeRefused() | VerdictGiven():
+            return (event.phase,)
+    return ()
+
+
+def _is_again(brief: Brief) -> bool:
+    """Those a flag asked for have a bound of their own, and are no retries."""
+    return brief.number > 0 and brief.mode not in {"quality", "gaps"}
