@@ -85,6 +85,8 @@ class Engine:
             boot=self.boot,
             nonce=lambda: "nonce",
             birth=lambda pid: f"birth of {pid}",
+            rest=lambda _: None,
+            chance=lambda: 0.5,
         )
 
     def agents(self, agent: Agent, *, resumed: bool = False) -> StepAgents:

@@ -6,6 +6,7 @@ from autopilot.domain.digest import PassDigest
 from autopilot.domain.moments import elapsed
 from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
+from autopilot.domain.waits import overlap
 
 MINUTE = 60
 
@@ -22,12 +23,14 @@ def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str) -> Activ
     worked = {key: digest.seconds for key, digest in known.items()}
     for key, begun in run.at_work.items() if run.end is None else ():
         last = known[key].last if key in known else ""
-        worked[key] = worked.get(key, 0.0) + elapsed(max((begun, last, *run.resumes[-1:])), now)
+        since = max((begun, last, *run.resumes[-1:]))
+        waited = overlap((wait for wait in run.waits if wait.phase == key[0]), since, now)
+        worked[key] = worked.get(key, 0.0) + max(0.0, elapsed(since, now) - waited)
     phases: dict[str, float] = {}
     for (phase, _), seconds in worked.items():
         phases[phase] = phases.get(phase, 0.0) + seconds / MINUTE
     over, (at_work, measured) = run.stretches
-    measured += elapsed(run.entries[-1].at, now) if run.end is None else 0.0
+    measured += elapsed(run.entries[-1].at, now) if run.end is None and not run.lies_still else 0.0
     pieces = (*over, (at_work, measured))
     whole = sum(max((seconds, *(worked.get(key, 0.0) for key in keys))) for keys, seconds in pieces)
     return ActiveTime(run=whole / MINUTE, phases=phases)

@@ -27,6 +27,8 @@ from autopilot.domain.events import (
     StepFinished,
     StepStarted,
     VerdictGiven,
+    WaitEnded,
+    WaitStarted,
 )
 from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
@@ -37,6 +39,7 @@ from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.domain.waits import Waited, waits_of
 
 R = TypeVar("R")
 Stretch = tuple[tuple[tuple[str, int], ...], float]
@@ -271,26 +274,34 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         The run's time up to its newest entry: what is over, piece by piece, and what goes on.
 
         A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what
-        was before a crash and left none there is known to its passes.
+        was before a crash and left none there is known to its passes. While all that is open waits, no time passes.
         """
         over: list[Stretch] = []
-        begun, open_now, seconds = list[tuple[str, int]](), set[str](), 0.0
+        begun, open_now, waiting, seconds = list[tuple[str, int]](), set[str](), dict[str, str](), 0.0
         for entry, after in pairwise((*self.entries, None)):
             assert entry is not None
             was_open = bool(open_now)
-            match entry.event:
-                case PhaseStarted(brief=brief):
-                    open_now.add(brief.phase.id)
-                case PhaseFinished(outcome=outcome):
-                    open_now.discard(outcome.phase)
+            _moved(entry.event, open_now, waiting)
             if was_open != bool(open_now):
                 over.append((tuple(begun), seconds))
                 begun, seconds = [], 0.0
             if isinstance(entry.event, PhaseStarted):
                 begun.append((entry.event.brief.phase.id, entry.event.brief.number))
-            if after is not None and not isinstance(after.event, RunResumed):
+            lies_still = bool(waiting) and open_now <= set(waiting.values())
+            if after is not None and not isinstance(after.event, RunResumed) and not lies_still:
                 seconds += elapsed(entry.at, after.at)
         return tuple(over), (tuple(begun), seconds)
+
+    @cached_property
+    def waits(self) -> tuple[Waited, ...]:
+        """The times in which nobody could be asked for a call."""
+        return waits_of(self.entries)
+
+    @property
+    def lies_still(self) -> bool:
+        """Whether all that is open waits for an agent."""
+        waiting = {wait.phase for wait in self.waits if not wait.end}
+        return bool(waiting) and {brief.phase.id for brief in self.open_passes} <= waiting
 
     @property
     def completing(self) -> Brief | None:
@@ -330,6 +341,26 @@ def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
     if not isinstance(finished.verdict, AskHuman):
         return finished
     return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
+
+
+def _moved(event: Event, open_now: set[str], waiting: dict[str, str]) -> None:
+    """Keep up what is open, and by call the phases that wait."""
+    match event:
+        case PhaseStarted(brief=brief):
+            open_now.add(brief.phase.id)
+            _waits_no_more(waiting, brief.phase.id)
+        case PhaseFinished(outcome=outcome):
+            open_now.discard(outcome.phase)
+            _waits_no_more(waiting, outcome.phase)
+        case WaitStarted(call=call, phase=phase):
+            waiting[call] = phase
+        case WaitEnded(call=call):
+            waiting.pop(call, None)
+
+
+def _waits_no_more(waiting: dict[str, str], phase: str) -> None:
+    for call in [call for call, whose in waiting.items() if whose == phase]:
+        del waiting[call]
 
 
 def _concerned(event: Event) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
 from autopilot.domain.spending import Debit, spent
-from autopilot.domain.tries import BREAKER, CAP, Tries, tries
+from autopilot.domain.tries import BREAKER, CAP, Tries, is_breaker, tries
 
 Passes = tuple[PassDigest, ...]
 MINUTE = 60
@@ -224,7 +224,7 @@ def _cost_unknown(run: RunRecord, passes: Passes) -> Noted | None:
 
 def _closed(run: RunRecord, passes: Passes) -> Noted | None:
     """RSM-05: a run that a breaker stopped was resumed, and something has passed a check since."""
-    stops = [at for at, e in enumerate(run.entries) if isinstance(e.event, RunStopped) and e.event.exit_code == BREAKER]
+    stops = [at for at, e in enumerate(run.entries) if isinstance(e.event, RunStopped) and is_breaker(e.event)]
     since = run.entries[stops[-1] :] if stops else ()
     noted = any(isinstance(e.event, Noted) and e.event.event == CLOSED for e in since)
     if not since or noted or not any(isinstance(e.event, RunResumed) for e in since) or tries(run, passes).half_open:

@@ -37,6 +37,9 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
         modes=request.modes,
         keep_awake=request.keep_awake and config.keep_awake,
+        wait=config.wait if request.wait is None else request.wait,
+        failover=request.failover or config.failover,
+        backends=config.backends,
     )
 
 

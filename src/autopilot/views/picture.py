@@ -32,13 +32,15 @@ class PhaseRow(Value, frozen=True, kw_only=True):
 
 
 class StepRow(Value, frozen=True, kw_only=True):
-    """`seconds` None: under way since `began`."""
+    """`seconds` None: under way since `began`, waits of `waited` seconds included; it waits since `waits_since`."""
 
     step: str
     began: str
     task: str = ""
     seconds: float | None = None
     ended: StepEnd = ""
+    waited: float = 0.0
+    waits_since: str = ""
 
 
 class TaskRow(Value, frozen=True, kw_only=True):
@@ -48,7 +50,11 @@ class TaskRow(Value, frozen=True, kw_only=True):
 
 
 class OpenPass(Value, frozen=True, kw_only=True):
-    """A pass that is being worked on. `paused` is for how long of it the run lay still."""
+    """
+    A pass that is being worked on. `paused` is for how long of it the run lay still or waited for an agent.
+
+    `waits_since` is empty while it does not wait for one.
+    """
 
     phase: str
     name: str
@@ -57,6 +63,7 @@ class OpenPass(Value, frozen=True, kw_only=True):
     steps: tuple[StepRow, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     paused: float = 0.0
+    waits_since: str = ""
 
     @property
     def step(self) -> StepRow | None:
@@ -78,11 +85,12 @@ class AgentCall(Value, frozen=True, kw_only=True):
 
 
 class Wait(Value, frozen=True, kw_only=True):
-    """What is waited for, and until when if that is known. `stream` is whose wait it is."""
+    """What is waited for, and until when if that is known. `stream` is whose wait it is, `call` which goes on then."""
 
     what: str
     stream: str
     until: str = ""
+    call: str = ""
 
 
 class Caution(Value, frozen=True, kw_only=True):
@@ -163,6 +171,12 @@ class Picture(Value, frozen=True, kw_only=True):
     @property
     def over(self) -> bool:
         return self.state != "running"
+
+    @property
+    def lies_still(self) -> bool:
+        """Whether all that is open waits for an agent."""
+        waiting = {wait.stream for wait in self.waits if wait.call}
+        return bool(waiting) and self.passes.keys() <= waiting
 
     @property
     def targets(self) -> tuple[PhaseRow, ...]:

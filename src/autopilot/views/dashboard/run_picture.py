@@ -26,6 +26,8 @@ from autopilot.domain.events import (
     RunStopped,
     StepFinished,
     VerdictGiven,
+    WaitEnded,
+    WaitStarted,
 )
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
@@ -40,6 +42,7 @@ from autopilot.views.dashboard.phase_picture import LONGEST, PhasePicture, Phase
 from autopilot.views.duration import seconds_between
 from autopilot.views.narration import Narrator
 from autopilot.views.text import clean
+from autopilot.views.wait_words import told
 
 LOG_LINES, WARNINGS, KEPT_TIMES = 300, 50, 20
 USAGE_LIMIT = 22
@@ -101,10 +104,11 @@ class RunPicture:
         self._times: dict[str, deque[float]] = {}
         self._warnings: deque[LogLine] = deque(maxlen=WARNINGS)
         self._limit_until: str | None = None
+        self._waits: dict[str, WaitStarted] = {}
         self._dirty, self._log = set[str](), list[LogLine]()
 
     def hear(self, stream: str, entry: Entry) -> None:
-        if self.last_at and not isinstance(entry.event, RunResumed):
+        if self.last_at and not isinstance(entry.event, RunResumed) and not self._lies_still():
             self._seconds += seconds_between(self.last_at, entry.at)
         self.first_at, self.last_at = self.first_at or entry.at, entry.at
         phase = stream.partition("/")[2].partition("~")[0]
@@ -189,9 +193,17 @@ class RunPicture:
         if isinstance(over, RunStopped) and over.exit_code == BREAKER:
             until = datetime.fromisoformat(self._end.at) + timedelta(seconds=self._limits.cooldown_seconds)
             return Waiting(kind="breaker", why="a circuit breaker cools down", until=iso(until))
-        open_ones = [p.pass_.limited() for p in self.phases.values() if p.open] if not over else []
-        until_told = max((told for told in open_ones if told), default=None)
-        return Waiting(kind="limit", why="an agent's usage window is used up", until=until_told) if until_told else None
+        first = min(self._waits.values(), key=lambda wait: wait.until, default=None) if not over else None
+        if first is None:
+            return None
+        phases = tuple(dict.fromkeys(wait.phase for wait in self._waits.values()))
+        why = f"phase {' '.join(phases)} waits: {told(first)}"
+        return Waiting(kind="limit", why=clean(why, LONGEST), until=first.until, phases=phases)
+
+    def _lies_still(self) -> bool:
+        """Whether all that is open waits for an agent: then no time passes for the run."""
+        waiting = {wait.phase for wait in self._waits.values()}
+        return bool(waiting) and {name for name, phase in self.phases.items() if phase.open} <= waiting
 
     def _hear_pass(self, phase: str, entry: Entry) -> None:
         picture = self._phase(phase)
@@ -240,6 +252,10 @@ class RunPicture:
             case Noted(phase=str(phase)) as event:
                 self._phase(phase).notes.append(event)
                 self._dirty.add(f"phase/{phase}")
+            case WaitStarted(call=call) as wait:
+                self._waits[call] = wait
+            case WaitEnded(call=call):
+                self._waits.pop(call, None)
 
     def _begin(self, start: RunStarted) -> None:
         self._start, self._limits = start, start.settings.limits
