@@ -177,18 +177,15 @@ class Driver:
         ground, provision = self.crew.ground, self.crew.provision
         confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
         sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
+        limits, commands = settings.limits, settings.commands
+        facts = CommandFacts(
+            workspace=workspace, sandbox=sandbox, limits=limits, commands=commands, redact=redactor, atlas=atlas
+        )
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
             workspace=workspace,
-            facts=CommandFacts(
-                workspace=workspace,
-                sandbox=sandbox,
-                limits=settings.limits,
-                commands=settings.commands,
-                redact=redactor,
-                atlas=atlas,
-            ),
+            facts=facts,
             planning=PlanReader(),
             diagnostics=FileDiagnostics(self.home, redactor),
             processes=processes,

@@ -81,6 +81,9 @@ class Hands:
     wish: Callable[[], str] = str
     chance: Callable[[], float] = random.random
 
+    def agent_for(self, role: Role) -> Agent:
+        """The one that is usually asked."""
+        return self.reviewer if role in REVIEWERS else self.agent
+
     def agent_named(self, name: str, role: Role) -> Agent:
-        usual = self.reviewer if role in REVIEWERS else self.agent
-        return usual if name == self.ladders.usual(role) else self.staff[name]
+        return self.agent_for(role) if name == self.ladders.usual(role) else self.staff[name]

@@ -11,6 +11,7 @@ from autopilot.domain.honesty import BY_NAME, WORDS
 from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.value import Value
 from autopilot.planning import agents, visual
+from autopilot.planning.agents import AgentSection
 from autopilot.planning.kinds import work_kind
 from autopilot.planning.visual import VisualSection
 
@@ -72,15 +73,13 @@ class Config(Value, frozen=True, kw_only=True):
     spec_paths: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
     model_profile: str | None = None
-    models: dict[str, str] = {}
+    agents: AgentSection = AgentSection()
     research: bool = True
     integration_check: bool = True
     self_audit: bool = True
     version_bump: bool | None = None
     keep_awake: bool = True
     wait: bool = True
-    failover: tuple[str, ...] = ()
-    backends: dict[str, tuple[str, ...]] = {}
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
@@ -120,9 +119,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         spec_paths=_texts(project.get("spec_paths")),
         model=_MODELS.get(profile, DEFAULT_MODEL) if isinstance(profile, str) else DEFAULT_MODEL,
         model_profile=_text(profile),
-        models=staff.models,
-        failover=staff.failover,
-        backends=staff.backends,
+        agents=staff,
         research=_flag(workflow.get("research", data.get("research")), default=True),
         integration_check=_flag(workflow.get("integration_check"), default=True),
         self_audit=_flag(workflow.get("self_audit"), default=True),

@@ -20,7 +20,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         agent=request.agent,
         reviewer=request.reviewer,
         model=request.model or config.model,
-        models={} if request.model else config.models,
+        models={} if request.model else config.agents.models,
         lenient=request.lenient,
         pass_threshold=threshold(request),
         research=config.research,
@@ -38,8 +38,8 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         modes=request.modes,
         keep_awake=request.keep_awake and config.keep_awake,
         wait=config.wait if request.wait is None else request.wait,
-        failover=request.failover or config.failover,
-        backends=config.backends,
+        failover=request.failover or config.agents.failover,
+        backends=config.agents.backends,
     )
 
 

@@ -4,8 +4,10 @@ import msgspec
 
 from autopilot.domain.events import Entry, WaitEnded, WaitStarted
 from autopilot.domain.moments import elapsed
+from autopilot.domain.patience import in_form
 from autopilot.views.pass_drawing import happened
 from autopilot.views.picture import OpenPass, Picture, StepRow, Wait
+from autopilot.views.text import clean
 from autopilot.views.wait_words import name_of, told
 
 
@@ -13,10 +15,10 @@ def of_wait(picture: Picture, entry: Entry) -> Picture:
     match entry.event:
         case WaitStarted() as event:
             others = tuple(wait for wait in picture.waits if wait.stream != event.stream)
-            what = f"{told(event)}, {event.role.replace('_', ' ')} of phase {event.phase}"
-            wait = Wait(what=what, stream=event.stream, until=event.until, call=event.call)
+            what = f"{told(event)}, {event.role.replace('_', ' ')} of phase {clean(event.phase, 40)}"
+            wait = Wait(what=what, stream=event.stream, until=in_form(event.until) or "", call=event.call)
             drawn = _still(msgspec.structs.replace(picture, waits=(*others, wait)), event.stream, entry.at)
-            return happened(drawn, entry.at, f"Phase {event.phase}: waits: {told(event)}")
+            return happened(drawn, entry.at, f"Phase {clean(event.phase, 40)}: waits: {told(event)}")
         case WaitEnded(call=call, backend=backend):
             over = next((wait for wait in picture.waits if wait.call == call), None)
             if over is None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import Entry, WaitEnded, WaitStarted
 from autopilot.domain.moments import elapsed
+from autopilot.domain.patience import in_form
 from autopilot.views.duration import short
 from autopilot.views.text import clean
 
@@ -21,9 +22,9 @@ def wait_lines(entry: Entry) -> Iterator[str]:
     """Nothing for an entry that is about something else."""
     match entry.event:
         case WaitStarted() as event:
-            at = event.until[:19].replace("T", " ")
-            left = short(elapsed(entry.at, event.until))
-            yield f"{_place(event.call)} Waiting: {told(event)}. The step {event.step} goes on at {at} UTC, in {left}."
+            until = in_form(event.until)
+            left = f" at {until[:19].replace('T', ' ')} UTC, in {short(elapsed(entry.at, until))}" if until else " later"
+            yield f"{_place(event.call)} Waiting: {told(event)}. The step {clean(event.step, 40)} goes on{left}."
             if event.outcome == "usage_limited":
                 yield f"{_place(event.call)} To ask at once: autopilot retry"
         case WaitEnded(call=call, how=how, backend=backend):
@@ -46,4 +47,4 @@ def name_of(backend: str) -> str:
 
 def _place(call: str) -> str:
     phase = call.split("/")[-3] if call.count("/") >= _SLASHES else "?"
-    return "[End of the run]" if phase == COMPLETION else f"[Phase {phase}]"
+    return "[End of the run]" if phase == COMPLETION else f"[Phase {clean(phase, 40)}]"

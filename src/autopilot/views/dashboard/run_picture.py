@@ -219,6 +219,7 @@ class RunPicture:
     def _hear_run(self, entry: Entry) -> None:
         if not isinstance(entry.event, Noted):
             self._end = entry
+        self._hear_wait(entry)
         match entry.event:
             case RunStarted() as start:
                 self._begin(start)
@@ -234,6 +235,13 @@ class RunPicture:
         for line in _warned(entry):
             self._warnings.append(line)
             self._dirty.add("warnings")
+
+    def _hear_wait(self, entry: Entry) -> None:
+        match entry.event:
+            case WaitStarted(call=call) as wait:
+                self._waits[call] = wait
+            case WaitEnded(call=call):
+                self._waits.pop(call, None)
 
     def _hear_phase(self, entry: Entry) -> None:
         match entry.event:
@@ -252,10 +260,6 @@ class RunPicture:
             case Noted(phase=str(phase)) as event:
                 self._phase(phase).notes.append(event)
                 self._dirty.add(f"phase/{phase}")
-            case WaitStarted(call=call) as wait:
-                self._waits[call] = wait
-            case WaitEnded(call=call):
-                self._waits.pop(call, None)
 
     def _begin(self, start: RunStarted) -> None:
         self._start, self._limits = start, start.settings.limits
