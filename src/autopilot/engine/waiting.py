@@ -39,19 +39,18 @@ class Turns:
         """
         if (begun := self._begun(call, role, held)) is not None:
             return begun
-        while True:
-            due = self._turn(role)
-            match due:
-                case Ask(backend=backend):
-                    self._over(call, backend)
-                    self._tell(call, role, backend)
-                    return backend
-                case Hold():
-                    self._hold(call, role, due)
-                case Halt():
-                    raise self._stop(due)
-                case _ as never:
-                    assert_never(never)
+        due = self._turn(role)
+        match due:
+            case Ask(backend=backend):
+                self._over(call, backend)
+            case Hold():
+                backend = self._hold(call, role, due)
+            case Halt():
+                raise self._stop(due)
+            case _ as never:
+                assert_never(never)
+        self._tell(call, role, backend)
+        return backend
 
     @property
     def _record(self) -> PhaseRecord:
@@ -97,8 +96,8 @@ class Turns:
         """The wait for this call that has not ended, be it an earlier process's."""
         return next((wait for wait in self._streams.run().waits if not wait.end and wait.event.call == call), None)
 
-    def _hold(self, call: str, role: Role, due: Hold) -> None:
-        """Until the same moment, however often the run was taken up meanwhile."""
+    def _hold(self, call: str, role: Role, due: Hold) -> str:
+        """Until the same moment, however often the run was taken up meanwhile; then whom to ask."""
         known = self._going_on(call)
         if known is None or known.event.backend != due.backend:
             begun = WaitStarted(
@@ -118,6 +117,9 @@ class Turns:
             begun = known.event
         hurried = self._rest(begun.until)
         self._streams.append_run(WaitEnded(call=call, backend=begun.backend, how="retried" if hurried else "due"))
+        # Who was waited for is asked, whatever the clock says now; a person in a hurry means the first of all.
+        now = self._turn(role) if hurried else None
+        return now.backend if isinstance(now, Ask) else begun.backend
 
     def _rest(self, until: str) -> bool:
         """

@@ -109,7 +109,7 @@ class Conversation:
         for fd, sink in self._sinks.items():
             _drain(fd, sink)
 
-    def _talk(self, deadline: float, hold: int | None, idleness: Idleness | None) -> bool:
+    def _talk(self, deadline: float, hold: int | None, idleness: Idleness | None = None) -> bool:
         while (left := self._left(deadline)) > 0:
             if idleness is not None and idleness.lapsed(self.seen):
                 self.idle = True

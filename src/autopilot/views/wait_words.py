@@ -23,7 +23,9 @@ def wait_lines(entry: Entry) -> Iterator[str]:
     match entry.event:
         case WaitStarted() as event:
             until = in_form(event.until)
-            left = f" at {until[:19].replace('T', ' ')} UTC, in {short(elapsed(entry.at, until))}" if until else " later"
+            left = (
+                f" at {until[:19].replace('T', ' ')} UTC, in {short(elapsed(entry.at, until))}" if until else " later"
+            )
             yield f"{_place(event.call)} Waiting: {told(event)}. The step {clean(event.step, 40)} goes on{left}."
             if event.outcome == "usage_limited":
                 yield f"{_place(event.call)} To ask at once: autopilot retry"
