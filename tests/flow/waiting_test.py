@@ -86,10 +86,10 @@ def test_a_service_that_stays_in_trouble_stops_the_run_which_can_be_resumed(plac
     assert drive.resume(now=True).exit == 0
 
 
-def test_another_agent_stands_in_and_the_receipts_say_who_answered(place: Path) -> None:
+def test_another_agent_stands_in_and_the_journal_says_who_answered(place: Path) -> None:
     drive = project(place, {**AWAY, "outcome": "usage_limited", "resets_in": 3000})
     other = drive.root.parent / "other.toml"
-    other.write_text(toml([GOOD]), encoding="utf-8")
+    other.write_text(toml([GOOD, *reviews()]), encoding="utf-8")
 
     assert drive.run(failover=(f"scripted:{other}",)).exit == 0
     answers = [answer for answer in drive.of(AgentAnswered) if answer.role == "execute"]
