@@ -13,6 +13,7 @@ from autopilot.agents import choose as agents
 from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.pricing import PricedAgent
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
@@ -23,6 +24,7 @@ from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import prices
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
@@ -126,7 +128,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
     )
-    staff, ladders, missing = staffed(settings, lambda name: agents.choose(name, desk, launch))
+    staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
     return Crew(
         agent=staff[ladders.agent],
         reviewer=staff[ladders.reviewer],
@@ -156,6 +158,11 @@ def staffed(settings: Settings, chosen: Callable[[str], Agent]) -> tuple[dict[st
     roles = {role: tuple(name for name in names if name in staff) for role, names in settings.backends.items()}
     others = tuple(name for name in settings.failover if name in staff)
     return staff, Ladders(agent=agent, reviewer=reviewer, others=others, roles=roles), tuple(missing)
+
+
+def _priced(agent: Agent) -> Agent:
+    """The list is opened for the first call that tells its tokens and not its dollars."""
+    return PricedAgent(agent, prices.cost_of)
 
 
 def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:
