@@ -87,8 +87,8 @@ options of run:
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes
-  --no-wait             stop at a usage limit instead of waiting until it resets
-                        (--wait, the default); also for resume, loop
+  --wait, --no-wait     wait until a usage limit resets (default), or stop at it;
+                        also for resume, loop
   --failover NAME       the agent to ask when the usual one is not to be had
                         (again for more); also for resume, loop
   --no-keep-awake       let the machine go to sleep; also for resume

@@ -1,7 +1,7 @@
 """Who is asked for a call: the first agent that can be; where none can, it is waited for, or the run stops."""
 
 from collections.abc import Callable
-from typing import Literal, assert_never
+from typing import Literal
 
 from autopilot.domain.agent import Role
 from autopilot.domain.errors import AgentUnavailable, UsageLimited
@@ -40,15 +40,11 @@ class Turns:
         if (begun := self._begun(call, role, held)) is not None:
             return begun
         due = self._turn(role)
-        match due:
-            case Ask(backend=backend):
-                self._over(call, backend)
-            case Hold():
-                backend = self._hold(call, role, due)
-            case Halt():
-                raise self._stop(due)
-            case _ as never:
-                assert_never(never)
+        if isinstance(due, Halt):
+            raise self._stop(due)
+        if isinstance(due, Ask):
+            self._over(call, due.backend)
+        backend = self._hold(call, role, due) if isinstance(due, Hold) else due.backend
         self._tell(call, role, backend)
         return backend
 
