@@ -87,7 +87,7 @@ options of run:
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes
-  --wait, --no-wait     wait until a usage limit resets (default), or stop at it;
+  --wait, --no-wait     wait until a usage limit resets (default) or stop there;
                         also for resume, loop
   --failover NAME       the agent to ask when the usual one is not to be had
                         (again for more); also for resume, loop

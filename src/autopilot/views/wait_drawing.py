@@ -15,7 +15,7 @@ def of_wait(picture: Picture, entry: Entry) -> Picture:
     match entry.event:
         case WaitStarted() as event:
             others = tuple(wait for wait in picture.waits if wait.stream != event.stream)
-            what = f"{told(event)}, {event.role.replace('_', ' ')} of phase {clean(event.phase, 40)}"
+            what = f"{told(event)}, phase {clean(event.phase, 40)} {event.role.replace('_', ' ')}"
             wait = Wait(what=what, stream=event.stream, until=in_form(event.until) or "", call=event.call)
             drawn = _still(msgspec.structs.replace(picture, waits=(*others, wait)), event.stream, entry.at)
             return happened(drawn, entry.at, f"Phase {clean(event.phase, 40)}: waits: {told(event)}")

@@ -35,13 +35,13 @@ def at(minute: int) -> str:
 
 
 def shown(picture: Picture, minute: int) -> str:
-    return text_of(frame(picture, Screen(width=120, height=40, now=at(minute))))
+    return text_of(frame(picture, Screen(width=110, height=40, now=at(minute))))
 
 
 def test_a_wait_is_shown_with_its_countdown_and_the_key_that_ends_it() -> None:
     text = shown(drawn((10, waits(told=True))), 30)
 
-    assert "waiting: usage limit of claude, execute of phase 1, 30m 00s left  r asks at once" in text
+    assert "waiting: usage limit of claude, phase 1 execute, 30m 00s left  r: ask now" in text
     assert "waiting" not in shown(drawn((10, waits()), (60, OVER)), 61)
 
 
