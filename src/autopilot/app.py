@@ -25,7 +25,7 @@ from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
-from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
+from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd, changes_of
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
@@ -83,9 +83,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     if consulted.only_maps(request):
         return only(around, chosen)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        agent = None if request.agent == "auto" else request.agent
-        changes = Resumption(agent=agent, sandbox=said, caps=request.caps, keep_awake=request.keep_awake)
-        return resume(request.folder, listener, warn, changes, person)
+        return resume(request.folder, listener, warn, changes_of(request, said), person)
     if not chosen:
         reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
         return RunEnd(run="", exit=0, reason=reason)
@@ -290,11 +288,13 @@ def resume(
         agent=changes.agent or settings.agent,
         sandbox=changes.sandbox or settings.sandbox,
         keep_awake=settings.keep_awake and changes.keep_awake,
+        wait=settings.wait if changes.wait is None else changes.wait,
+        failover=changes.failover or settings.failover,
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
-        return driver.go_on(begun.run, project, changes.caps)
+        return driver.go_on(begun.run, project, changes)
 
 
 def over(run: RunRecord) -> RunEnd:
@@ -319,6 +319,11 @@ def trends(folder: str) -> tuple[dict[str, Any], ...]:
 def stop(folder: str, *, now: bool) -> str:
     """Ask the running process to stop and wait until it has; `now` does not wait for it to tidy up."""
     return stopping.stop(find_root(Path(folder)), now=now)
+
+
+def retry(folder: str) -> str:
+    """Have a run that waits for an agent ask again at once; what was done, in words."""
+    return stopping.retry(find_root(Path(folder)))
 
 
 def rebuild(folder: str) -> str:

@@ -3,12 +3,14 @@
 import os
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
+from autopilot.agents.installed import signing_in
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     Entry,
@@ -23,10 +25,10 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Listener
 from autopilot.domain.record import RunRecord
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
-from autopilot.domain.request import RunEnd, report_name
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.request import Resumption, RunEnd, report_name
 from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
+from autopilot.domain.settings import Settings
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance
@@ -50,6 +52,7 @@ from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger
 from autopilot.journal.lock import birth_of, boot_id
 from autopilot.journal.metrics import MetricsFile
+from autopilot.journal.nudge import FileNudge
 from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
@@ -98,7 +101,7 @@ class Driver:
                 close(journal, session)
             return self._drive(streams, workspace, first)
 
-    def go_on(self, run: str, project: Project, caps: RunCaps) -> RunEnd:
+    def go_on(self, run: str, project: Project, changes: Resumption) -> RunEnd:
         workspace = self.workspace(run)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             self._clear_up(run, workspace, journal)
@@ -110,7 +113,8 @@ class Driver:
                 spec=project.spec,
                 retry=retry,
                 tools=tools,
-                caps=caps,
+                caps=changes.caps,
+                at_once=changes.now,
                 anew=finished_steps(streams.digests()) if starts_anew(record) else None,
             )
             for line in (*verified_already(record), *self._uniform(record)):
@@ -162,7 +166,7 @@ class Driver:
     def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
         workspace.supply(provision.source(workspace, ground, self.warn))
-        for remark in (*remarks(first, ground), *provision.remarks):
+        for remark in (*remarks(first, ground), *provision.remarks, *self.crew.missing):
             self.warn(remark)
         return self._hands_in(workspace, first, self._atlas(workspace))
 
@@ -172,18 +176,15 @@ class Driver:
         ground, provision = self.crew.ground, self.crew.provision
         confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
         sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
+        limits, commands = settings.limits, settings.commands
+        facts = CommandFacts(
+            workspace=workspace, sandbox=sandbox, limits=limits, commands=commands, redact=redactor, atlas=atlas
+        )
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
             workspace=workspace,
-            facts=CommandFacts(
-                workspace=workspace,
-                sandbox=sandbox,
-                limits=settings.limits,
-                commands=settings.commands,
-                redact=redactor,
-                atlas=atlas,
-            ),
+            facts=facts,
             planning=PlanReader(),
             diagnostics=FileDiagnostics(self.home, redactor),
             processes=processes,
@@ -192,9 +193,7 @@ class Driver:
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
             looks=self._looks(workspace, first),
-            receipts=PhaseReceipts(
-                signer_of(self.home, processes, self.warn).sign if settings.sign_receipts else unsigned
-            ),
+            receipts=PhaseReceipts(self._signing(settings)),
             redact=redactor,
             inbox=FileInbox(self.home),
             elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first, atlas),
@@ -202,7 +201,16 @@ class Driver:
             cores=os.cpu_count() or 1,
             atlas=atlas,
             keeping=self.crew.kept,
+            ladders=self.crew.ladders,
+            staff=self.crew.staff,
+            sign_in=signing_in,
+            waits=self.crew.waits,
+            rest=processes.rest,
+            wish=FileNudge(self.home).mark,
         )
+
+    def _signing(self, settings: Settings) -> Callable[[str], str | None]:
+        return signer_of(self.home, self.crew.processes, self.warn).sign if settings.sign_receipts else unsigned
 
     def _atlas(self, workspace: GitWorkspace) -> Atlas:
         """Maps of the code, where there is anything to read it with."""

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.pricing import PricedAgent
-from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
+from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
 from autopilot.domain.settings import Settings
@@ -74,7 +75,8 @@ def lease_s() -> float:
 
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
-    crew = (settings.agent, settings.reviewer, settings.sandbox, settings.confine_agents, settings.agent_env)
+    asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env)
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -88,15 +90,21 @@ def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:
     return GitSigner(git=git, processes=processes, folder=home / "receipts", warn=warn)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Crew:
+    """`staff` has every agent of `ladders` by its name; `missing` tells of those that cannot be used here."""
+
     agent: Agent
     reviewer: Agent
+    ladders: Ladders
+    staff: Mapping[str, Agent]
     processes: ChildProcesses
     ground: sandboxes.Ground
     provision: Provision
     kept: KeptProcesses
     keep_awake: bool = True
+    waits: bool = True
+    missing: tuple[str, ...] = ()
 
 
 def hire(begun: RunStarted, launch: Path) -> Crew:
@@ -120,10 +128,36 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
     )
-    agent = _priced(agents.choose(settings.agent, desk, launch))
-    other = settings.reviewer
-    reviewer = _priced(agents.choose(other, desk, launch)) if other else agent
-    return Crew(agent, reviewer, processes, ground, provision, kept, settings.keep_awake)
+    staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
+    return Crew(
+        agent=staff[ladders.agent],
+        reviewer=staff[ladders.reviewer],
+        ladders=ladders,
+        staff=staff,
+        processes=processes,
+        ground=ground,
+        provision=provision,
+        kept=kept,
+        keep_awake=settings.keep_awake,
+        waits=settings.wait,
+        missing=missing,
+    )
+
+
+def staffed(settings: Settings, chosen: Callable[[str], Agent]) -> tuple[dict[str, Agent], Ladders, tuple[str, ...]]:
+    """All agents of a run. Agent and reviewer must be there; those who stand in for them are left out if not."""
+    agent, missing = settings.agent, list[str]()
+    reviewer = settings.reviewer or agent
+    staff = {agent: chosen(agent)}
+    staff |= {reviewer: chosen(reviewer)} if reviewer != agent else {}
+    for name in dict.fromkeys((*settings.failover, *(n for names in settings.backends.values() for n in names))):
+        try:
+            staff[name] = staff.get(name) or chosen(name)
+        except AgentUnavailable as error:
+            missing.append(f"{name} will not stand in for another agent: {error.what}.")
+    roles = {role: tuple(name for name in names if name in staff) for role, names in settings.backends.items()}
+    others = tuple(name for name in settings.failover if name in staff)
+    return staff, Ladders(agent=agent, reviewer=reviewer, others=others, roles=roles), tuple(missing)
 
 
 def _priced(agent: Agent) -> Agent:

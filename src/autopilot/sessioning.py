@@ -15,7 +15,15 @@ from platformdirs import user_state_path
 
 from autopilot import app
 from autopilot.domain.errors import AutopilotError, StorageFailed
-from autopilot.domain.events import AgentAnswered, Entry, StepFinished
+from autopilot.domain.events import (
+    AgentAnswered,
+    Entry,
+    RunFinished,
+    RunStopped,
+    StepFinished,
+    WaitEnded,
+    WaitStarted,
+)
 from autopilot.domain.phase import Roadmap
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
@@ -89,13 +97,27 @@ class Heartbeat:
     seconds: Callable[[], float] = time.time
     last: float | None = None
     session: str | None = None
+    waits: set[str] = field(default_factory=set)
 
     def beat(self) -> None:
         self.last = self.seconds()
 
+    def hear(self, entry: Entry) -> None:
+        """A run that waits for an agent has not stalled, however long it takes."""
+        self.beat()
+        match entry.event:
+            case WaitStarted(call=call):
+                self.waits.add(call)
+            case WaitEnded(call=call):
+                self.waits.discard(call)
+            case RunStopped() | RunFinished():
+                self.waits.clear()
+
     def age_ms(self) -> float | None:
         if self.last is None:
             return None
+        if self.waits:
+            return 0.0
         newest = max((_changed(path) for path in self.transcripts.rglob("*")), default=0.0)
         return (self.seconds() - max(self.last, newest)) * 1000
 
@@ -257,7 +279,7 @@ class Ground:
         self.heartbeat.beat()
 
         def hear(stream: str, entry: Entry) -> None:
-            self.heartbeat.beat()
+            self.heartbeat.hear(entry)
             tally.hear(entry)
             self.listener(stream, entry)
 

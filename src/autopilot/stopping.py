@@ -1,9 +1,12 @@
-"""Stop the run of a repository from outside, and end what a killed one has left at work."""
+"""Stop the run of a repository from outside, end what a killed one has left at work, and end a wait."""
 
 from pathlib import Path
 
+from autopilot.domain.record import RunRecord
 from autopilot.hiring import kept_of, processes_of
 from autopilot.journal.lock import RunLock, alive, end, owner
+from autopilot.journal.nudge import FileNudge
+from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sandbox.kept import KeptProcesses
 
 
@@ -17,6 +20,22 @@ def stop(root: Path, *, now: bool) -> str:
     processes.sweep(holder.run)
     kept.release_all()
     return f"Stopped {holder.run or 'the run'} (process {holder.pid}). Go on with `autopilot resume`."
+
+
+def retry(root: Path) -> str:
+    """Who waits for an agent is asked to go on at once, and looks for that every second."""
+    home = root / ".autopilot"
+    holder = owner(home)
+    if holder is None or not alive(holder):
+        return "No run is going on here. To go on with one and ask at once: autopilot resume --now"
+    journal = SqliteJournal.read_only(home / "journal.db")
+    streams = [stream for stream in (holder.run, f"asking/{holder.run}") if stream in journal.streams()]
+    waits = [w.event for s in streams for w in RunRecord(entries=journal.load(s)).waits if not w.end]
+    if not waits:
+        return f"{holder.run or 'The run'} does not wait for an agent."
+    FileNudge(home).put()
+    names = ", ".join(dict.fromkeys(wait.backend for wait in waits))
+    return f"{holder.run} asks {names} again at once."
 
 
 def _left_at_work(home: Path, kept: KeptProcesses) -> str:

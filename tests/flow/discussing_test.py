@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.asking_people import YOU_DECIDE
-from autopilot.domain.errors import AskingStopped, UsageLimited
+from autopilot.domain.errors import AgentUnavailable, AskingStopped
 from autopilot.domain.events import PhaseStarted, RunStarted
 from autopilot.domain.modes import Modes
 from support.asking import LETTER_AREAS, SaidPerson, area, calls, discussing, follow_up, gray_areas, paper, questions
@@ -238,8 +238,8 @@ def test_what_was_answered_in_an_earlier_discussion_is_not_asked_again(place: Pa
 
 def test_a_run_that_was_stopped_goes_on_without_another_discussion(place: Path) -> None:
     drive = project(place)
-    drive.rewrite([*honest(), gray_areas(), {"role": "research", "phase": "1", "outcome": "usage_limited"}])
-    with pytest.raises(UsageLimited):
+    drive.rewrite([*honest(), gray_areas(), {"role": "research", "phase": "1", "outcome": "auth"}])
+    with pytest.raises(AgentUnavailable):
         drive.run("1", modes=Modes(discuss=""), person=SaidPerson(GREETING))
     drive.rewrite(honest())
     silent = SaidPerson()
@@ -250,8 +250,8 @@ def test_a_run_that_was_stopped_goes_on_without_another_discussion(place: Path) 
 
 def test_a_discussion_asked_for_after_a_failure_is_held_and_a_new_run_knows_it(place: Path) -> None:
     drive = project(place)
-    drive.rewrite([*honest(), gray_areas(), {"role": "research", "phase": "1", "outcome": "usage_limited"}])
-    with pytest.raises(UsageLimited):
+    drive.rewrite([*honest(), gray_areas(), {"role": "research", "phase": "1", "outcome": "auth"}])
+    with pytest.raises(AgentUnavailable):
         drive.run("1")
     drive.rewrite([*honest(), gray_areas()])
 

@@ -155,16 +155,16 @@ def test_phases_that_get_another_chance_build_on_each_other(place: Path) -> None
 
 
 def test_a_usage_limit_stops_the_run_and_it_goes_on_afterwards(place: Path) -> None:
-    limit = {"role": "execute", "outcome": "usage_limited", "resets_at": "2026-01-01T00:00:00Z"}
+    limit = {"role": "execute", "outcome": "usage_limited", "resets_at": "2126-01-01T00:00:00Z"}
     project = driven(place, [*reviews(), PLAN, limit | {"phase": "1", "task": "01-01", "attempt": 1}, GOOD])
 
-    with pytest.raises(UsageLimited, match="2026-01-01") as stopped:
-        project.run()
+    with pytest.raises(UsageLimited, match="2126-01-01") as stopped:
+        project.run(wait=False)
     assert stopped.value.exit_code == 22
     assert project.of(RunStopped)[-1].exit_code == 22
 
     project.rewrite([*reviews(), PLAN, GOOD])
-    assert project.resume().exit == 0
+    assert project.resume(now=True).exit == 0
     assert [done.step for done in project.of(StepFinished)].count("plan") == 1
     assert [a.outcome for a in project.of(AgentAnswered) if a.role == "execute"] == ["usage_limited", "ok"]
 
@@ -172,11 +172,11 @@ def test_a_usage_limit_stops_the_run_and_it_goes_on_afterwards(place: Path) -> N
 def test_a_reviewers_usage_limit_stops_the_run_too(place: Path) -> None:
     project = driven(place, [{"role": "judge", "phase": "1", "outcome": "usage_limited"}, *reviews(), PLAN, GOOD])
     with pytest.raises(UsageLimited):
-        project.run()
+        project.run(wait=False)
 
     project.rewrite([*reviews(), PLAN, GOOD])
 
-    assert project.resume().exit == 0
+    assert project.resume(now=True).exit == 0
     assert [call for call in project.calls if "/judge/" in call] == ["1/judge/1", "1/judge/1"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.agent import Call, Reply
-from autopilot.domain.events import StepStarted, stream_of
+from autopilot.domain.events import RunResumed, RunStopped, StepStarted, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Agent, Listener
 from autopilot.domain.record import PhaseRecord
@@ -22,7 +22,7 @@ from autopilot.journal.memory import MemoryJournal
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.toolchain import look
-from support.records import RUN, brief, started
+from support.records import RUN, SPEC, brief, started
 from support.repos import write
 from support.workspaces import ENV, Bench, make_bench
 
@@ -71,6 +71,11 @@ class Engine:
         event = StepStarted(step=step, n=1, base=self.brief.base, nonce="nonce", boot="boot")
         self.streams.append(self.stream, event)
 
+    def go_on(self) -> None:
+        """The run stops, and is taken up again by somebody who wants no agent waited for."""
+        self.streams.append_run(RunStopped(exit_code=22, reason="a limit"))
+        self.streams.append_run(RunResumed(pid=1, spec=SPEC, at_once=True))
+
     def hands(self, agent: Agent, reviewer: Agent | None = None) -> Hands:
         sandbox = PlainProcess(self.bench.processes, look(ENV))
         return Hands(
@@ -85,6 +90,9 @@ class Engine:
             boot=self.boot,
             nonce=lambda: "nonce",
             birth=lambda pid: f"birth of {pid}",
+            waits=False,
+            rest=lambda _: None,
+            chance=lambda: 0.5,
         )
 
     def agents(self, agent: Agent, *, resumed: bool = False) -> StepAgents:

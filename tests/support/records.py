@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.agent import Outcome
 from autopilot.domain.answers import (
     Categorised,
     CriterionScore,
@@ -18,7 +19,16 @@ from autopilot.domain.answers import (
     WorkClaim,
 )
 from autopilot.domain.digest import PassDigest, digest_of
-from autopilot.domain.events import AgentAnswered, Entry, Event, PhaseFinished, RunStarted, StepFinished, StepStarted
+from autopilot.domain.events import (
+    AgentAnswered,
+    Entry,
+    Event,
+    PhaseFinished,
+    RunStarted,
+    StepFinished,
+    StepStarted,
+    WaitStarted,
+)
 from autopilot.domain.evidence import Change, Claim, CommandRun, FileChange, Usage, Work
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Criterion, Phase, Plan, Task, TaskTest
@@ -204,6 +214,15 @@ class Story:
     @property
     def record(self) -> PhaseRecord:
         return PhaseRecord(start=self.start, brief=self.brief, entries=self.entries)
+
+
+def waits(outcome: Outcome = "usage_limited", **more: Any) -> WaitStarted:
+    """The executor of phase 1 is not to be had until one o'clock."""
+    fields: dict[str, Any] = {
+        "call": f"{RUN}/1/execute/1", "stream": f"{RUN}/1", "phase": "1", "step": "execute", "role": "execute",
+        "backend": "claude", "until": "2026-01-01T13:00:00.000Z", **more,
+    }  # fmt: skip
+    return WaitStarted(outcome=outcome, **fields)
 
 
 def passed(name: str, score: float | None = 9.4, **more: Any) -> PhaseFinished:

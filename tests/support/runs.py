@@ -16,7 +16,7 @@ from autopilot import app
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.person import NOBODY, Person
-from autopilot.domain.request import RunEnd, RunRequest, VerdictEnd
+from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.views.narration import Narrator
 from support.project import make_project, toml
 from support.repos import git
@@ -97,8 +97,8 @@ class Drive:
         }
         return app.start(RunRequest(**fields), self.hear, self.warnings.append, person or self.person)
 
-    def resume(self) -> RunEnd:
-        return app.resume(str(self.root), self.hear, self.warnings.append, person=self.person)
+    def resume(self, **more: Any) -> RunEnd:
+        return app.resume(str(self.root), self.hear, self.warnings.append, Resumption(**more), self.person)
 
     def verdict(self, phase: str, word: str, *issues: str) -> VerdictEnd:
         return app.verdict(str(self.root), phase, word, issues, self.warnings.append)

@@ -15,7 +15,7 @@ import msgspec
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
-from autopilot.agents.exec_agent import TEXT_SHOWN, document, named, passed_on
+from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, passed_on
 from autopilot.agents.models import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
 from autopilot.agents.printing import ending, plain
@@ -111,12 +111,14 @@ class CliAgent:
             mark=call.id,
             asked=call.prompt,
             talk=talk,
+            idle_s=call.idle_seconds,
         )
         ran = desk.processes.run(job, started)
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
-        return msgspec.structs.replace(reply_of(call, backend, talk.reader, ran), seconds=ran.seconds)
+        reply = reply_of(call, backend, talk.reader, ran)
+        return lifeless(msgspec.structs.replace(reply, seconds=ran.seconds), call, ran)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

@@ -40,10 +40,12 @@ class ExecAgent:
             timeout_s=call.seconds,
             mark=call.id,
             asked=call.prompt,
+            idle_s=call.idle_seconds,
+            may_be_silent=True,
         )
         ran = self._processes.run(job, started)
         store(self._transcripts, transcript(call.id, self._argv, question, ran))
-        return msgspec.structs.replace(reply_of(ran), seconds=ran.seconds)
+        return lifeless(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds), call, ran)
 
 
 def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:
@@ -102,6 +104,14 @@ def reply_of(ran: Ran) -> Reply:
         commands=found.commands,
         resets_at=found.resets_at,
     )
+
+
+def lifeless(reply: Reply, call: Call, ran: Ran) -> Reply:
+    """The reply, which says so where the program was ended because it had come to a standstill."""
+    if not ran.idle or reply.outcome != "timeout":
+        return reply
+    why = f"ended: it printed nothing and changed nothing for {call.idle_seconds:g} seconds"
+    return msgspec.structs.replace(reply, text=ending(f"{reply.text}\n{why}".strip(), TEXT_SHOWN))
 
 
 def outcome_of(exit_code: int | None, found: Extracted) -> Outcome:

@@ -8,13 +8,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autopilot.agents.backend import Backend
-from autopilot.agents.backends.catalogue import PREFERRED
+from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.running import Job, Processes
 
 KNOWN = tuple(backend.name for backend in PREFERRED)
 SECONDS = 3.0
+# What signs in at each program where starting it is not all there is to do.
+SIGNING_IN: Mapping[str, str] = {
+    "claude": "start `claude` and type /login",
+    "codex": "run `codex login`",
+    "opencode": "run `opencode auth login`",
+    "goose": "run `goose configure`",
+    "qwen": "start `qwen` and type /auth",
+    "copilot": "start `copilot` and type /login",
+    "pi": "start `pi` and type /login",
+}
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
@@ -79,3 +89,13 @@ def version(processes: Processes, program: str, path: str) -> str | None:
             return None
     said = _VERSION.search((ran.stdout + ran.stderr).decode("utf-8", "replace")) if ran.exit_code == 0 else None
     return said[0] if said else None
+
+
+def signing_in(name: str) -> str:
+    """What to do about an agent that has no account, or one that is refused."""
+    kind = name.partition(":")[0]
+    backend = BY_NAME.get(name) or BY_NAME.get(kind)
+    if backend is None:
+        return f"sign in with the program behind {name!r}, or mend its key"
+    variable = f", or set {backend.sign_in.variables[0]}" if backend.sign_in.variables else ""
+    return f"{SIGNING_IN.get(backend.program, f'start `{backend.program}` once and sign in')}{variable}"

@@ -4,8 +4,9 @@ import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -18,22 +19,31 @@ from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.evidence import Usage
 from autopilot.domain.value import Value
 
+MOST_SECONDS = 10**9
+
 
 class Cost(Usage, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the written call is said to have cost."""
 
 
 class Answer(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[[answer]]` of the file. `phase`, `task` and `attempt` narrow down which calls it answers."""
+    """
+    One `[[answer]]` of the file. `phase`, `task`, `attempt` and `tries` narrow down which calls it answers.
+
+    `tries` is how often the very same call was put, for agents that are not to be had at first; `resets_in` says in
+    seconds what `resets_at` says as a time.
+    """
 
     role: Role
     phase: str | None = None
     task: str | None = None
     attempt: int | None = None
-    outcome: Literal["ok", "timeout", "crashed", "usage_limited", "context_exhausted", "bad_output"] = "ok"
+    tries: int | None = None
+    outcome: Outcome = "ok"
     text: str | None = None
     result: dict[str, Any] | None = None
     resets_at: str | None = None
+    resets_in: float | None = None
     sleep: float = 0.0
     usage: Cost | None = None
     commands: tuple[str, ...] = ()
@@ -48,10 +58,11 @@ class Answer(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
             and self.phase in {None, call.phase.id}
             and self.task in {None, task}
             and self.attempt in {None, call.attempt}
+            and self.tries in {None, call.tries}
         )
 
     def precision(self) -> int:
-        return sum(key is not None for key in (self.phase, self.task, self.attempt))
+        return sum(key is not None for key in (self.phase, self.task, self.attempt, self.tries))
 
     def paths(self) -> tuple[str, ...]:
         return (*self.write, *self.remove, *self.executable)
@@ -110,6 +121,8 @@ def _problems(answer: Answer) -> Iterator[str]:
         yield "text and result exclude each other"
     if not 0 <= answer.sleep < float("inf"):
         yield f"sleep: {answer.sleep} is no time to wait"
+    if answer.resets_in is not None and not abs(answer.resets_in) < MOST_SECONDS:
+        yield f"resets_in: {answer.resets_in} is no number of seconds"
     for name in answer.paths():
         if not placing.is_beneath(name.replace("{dir}", "dir")):
             yield f"{name!r} is not inside the workspace"
@@ -143,8 +156,14 @@ def _reply(answer: Answer) -> Reply:
         lines=len(printed.strip().splitlines()) if said else 0,
         usage=found.usage if answer.usage is None else Usage(**msgspec.structs.asdict(answer.usage)),
         commands=answer.commands or found.commands,
-        resets_at=answer.resets_at or found.resets_at,
+        resets_at=_reset(answer) or found.resets_at,
     )
+
+
+def _reset(answer: Answer) -> str | None:
+    if answer.resets_in is None:
+        return answer.resets_at
+    return (datetime.now(UTC) + timedelta(seconds=answer.resets_in)).isoformat()
 
 
 def _unmatched(call: Call) -> str:

@@ -13,6 +13,7 @@ from autopilot.cli import (
     serve_options,
     verdict_options,
     view_options,
+    wait_options,
 )
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.settings import SandboxChoice
@@ -69,6 +70,7 @@ def parser_of(verb: str) -> Parser:
     if verb in {"run", "resume", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
+    wait_options.describe(parser, verb)
     view_options.describe(parser, verb)
     if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")

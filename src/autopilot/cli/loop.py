@@ -57,6 +57,8 @@ def _base(options: argparse.Namespace) -> RunRequest:
         sandbox=options.sandbox,
         visual=options.visual,
         modes=Modes(jobs=options.jobs),
+        wait=options.wait,
+        failover=tuple(options.failover),
     )
 
 

@@ -32,11 +32,37 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
     if status in {"running", "interrupted", "paused"} and meta.get("current_phase") is not None:
         step = meta.get("current_step")
         lines.append(f"Now: phase {_word(meta['current_phase'])}{f', {_word(step)}' if step else ''}")
+    lines += _waits(state.get("waiting")) if status in {"running", "interrupted"} else []
     lines += ["", *_rows(phases), "", *_counts(phases), *_spent(_table(state.get("spending")))]
     lines += _breaker(_table(state.get("circuit_breaker")))
     if status in {"interrupted", "paused", "failed"}:
         lines.append("To continue: autopilot resume")
     return lines
+
+
+def _waits(waiting: object) -> list[str]:
+    """What is waited for, and for how long yet."""
+    lines = list[str]()
+    for held in waiting if isinstance(waiting, list) else ():
+        wait = _table(held)
+        why = "usage limit" if wait.get("outcome") == "usage_limited" else "trouble at the service"
+        until = _word(wait.get("until"))
+        place = f"phase {_word(wait.get('phase'))}, {_word(wait.get('step'))}"
+        lines.append(f"Waiting: {place}: {why} of {_word(wait.get('agent'))} until {until[:19]}Z{_left(until)}")
+    return [clean(line, 160) for line in lines] + (["To ask at once: autopilot retry"] if lines else [])
+
+
+def _left(until: str) -> str:
+    """`, 3h 12m left`; empty for what is no time, or past."""
+    import time
+
+    from autopilot.domain.moments import seconds_of
+
+    try:
+        left = int(seconds_of(until) - seconds_of(time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()))) // 60
+    except (ValueError, IndexError):
+        return ""
+    return f", {left // 60}h {left % 60:02}m left" if left > 0 else ", due" if left < 0 else ", less than a minute left"
 
 
 def _rows(phases: dict[str, dict[str, object]]) -> list[str]:

@@ -4,6 +4,7 @@ VERBS = (
     "run",
     "resume",
     "stop",
+    "retry",
     "status",
     "replay",
     "rebuild",
@@ -39,6 +40,7 @@ verbs:
   run                   run phases (the word may be left out)
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
+  retry                 a run that waits for a usage limit asks again at once
   status                show how the run stands
   verdict               N pass, fail or issues: decide on a phase that waits
   replay                play a run once more, as fast as you like
@@ -85,6 +87,10 @@ options of run:
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes
+  --wait, --no-wait     wait until a usage limit resets (default) or stop there;
+                        also for resume, loop
+  --failover NAME       the agent to ask when the usual one is not to be had
+                        (again for more); also for resume, loop
   --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
@@ -93,7 +99,8 @@ options of run:
                         for resume, demo, status --watch and replay
 
 options of other verbs:
-  resume --now          do not wait until a circuit breaker has cooled down
+  resume --now          wait neither until a circuit breaker has cooled down nor
+                        for a usage limit
   stop --now            do not wait for it to tidy up; nothing is lost by it
   verdict N issues "TEXT"  what is wrong (again for more): the next try mends
                         it; fail takes texts too; --json for programs

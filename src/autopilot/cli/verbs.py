@@ -9,9 +9,11 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console, mode_options
+from autopilot.cli.keys import RetryKey
 from autopilot.cli.person import somebody
 from autopilot.cli.views import View, view_of
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
+from autopilot.domain.events import Entry
 from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
@@ -41,6 +43,8 @@ class App(Protocol):
 
     def stop(self, folder: str, *, now: bool) -> str: ...
 
+    def retry(self, folder: str) -> str: ...
+
     def rebuild(self, folder: str) -> str: ...
 
 
@@ -49,16 +53,24 @@ def perform(options: argparse.Namespace, app: App) -> int:
     match options.verb:
         case "run":
             request = request_of(options, folder=here())
-            return _drive(lambda view: app.start(request, view, warn, somebody(view.say)), options)
+            return _drive(lambda view, hear: app.start(request, hear, warn, somebody(view.say)), options, app)
         case "map" | "discuss":
             request = asking_request(options, folder=here())
-            return _drive(lambda view: app.consult(request, warn, somebody(view.say)), options)
+            return _drive(lambda view, _: app.consult(request, warn, somebody(view.say)), options, app)
         case "resume":
             folder = here()
-            changes = Resumption(caps=caps_of(options), now=options.now, keep_awake=options.keep_awake)
-            return _drive(lambda view: app.resume(folder, view, warn, changes, somebody(view.say)), options)
+            changes = Resumption(
+                caps=caps_of(options),
+                now=options.now,
+                keep_awake=options.keep_awake,
+                wait=options.wait,
+                failover=tuple(options.failover),
+            )
+            return _drive(lambda view, hear: app.resume(folder, hear, warn, changes, somebody(view.say)), options, app)
         case "stop":
             console.say(app.stop(here(), now=options.now))
+        case "retry":
+            console.say(app.retry(here()))
         case "rebuild":
             console.say(f"Written anew: {app.rebuild(here())}")
         case unknown:
@@ -83,6 +95,8 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         modes=mode_options.chosen(options),
         answers=options.answers,
         keep_awake=options.keep_awake,
+        wait=options.wait,
+        failover=tuple(options.failover),
     )
 
 
@@ -98,6 +112,8 @@ def asking_request(options: argparse.Namespace, folder: str) -> RunRequest:
         caps=caps_of(options),
         modes=modes,
         answers=options.answers,
+        wait=options.wait,
+        failover=tuple(options.failover),
     )
 
 
@@ -109,18 +125,25 @@ def warn(text: str) -> None:
     console.warn(f"autopilot: warning: {clean(text, 400)}")
 
 
-def _drive(work: Callable[[View], RunEnd], options: argparse.Namespace) -> int:
+def _drive(work: Callable[[View, Listener], RunEnd], options: argparse.Namespace, app: App) -> int:
     """With --json, standard output is for the result, so progress is plain lines on standard error."""
-    out = sys.stderr if options.json else sys.stdout
-    view = view_of(out, here(), plain=options.plain or options.json)
+    out, folder = sys.stderr if options.json else sys.stdout, here()
+    view = view_of(out, folder, plain=options.plain or options.json)
+    key = RetryKey(sys.stdin, lambda: app.retry(folder))
+
+    def hear(stream: str, entry: Entry) -> None:
+        view(stream, entry)
+        key(entry)
+
     try:
-        end = work(view)
+        end = work(view, hear)
     except (AutopilotError, Interrupted) as error:
         if options.json:
             reason = error.what if isinstance(error, AutopilotError) else "interrupted"
             _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason))
         raise
     finally:
+        key.close()
         view.close()
     view.announce(end)
     if view.broken:

@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from autopilot.cli import console, keys
 from autopilot.cli.status import home_of
 from autopilot.cli.verbs import here
 from autopilot.cli.views import has_picture
-from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.errors import AutopilotError, UsageInvalid
 from autopilot.views.following import Follower, named, newest
 from autopilot.views.plain import PlainView
 
@@ -34,7 +35,7 @@ def _watch(follower: Follower, *, plain: bool) -> None:
     from autopilot.views import watching
     from autopilot.views.painter import Painter, terminal
 
-    with keys.patience(sys.stdin) as pause:
+    with keys.patience(sys.stdin, _retry) as pause:
         if plain:
             watching.watch_plainly(follower, PlainView(sys.stdout), pause)
             return
@@ -43,6 +44,13 @@ def _watch(follower: Follower, *, plain: bool) -> None:
             watching.watch(follower, watching.Looking(painter), pause)
         finally:
             painter.close()
+
+
+def _retry() -> None:
+    from autopilot import app
+
+    with suppress(AutopilotError):
+        app.retry(here())
 
 
 def _replay(follower: Follower, speed: float, *, plain: bool) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.asking_people import Answering
-from autopilot.domain.events import RunResumed, RunStarted
+from autopilot.domain.events import Entry, RunResumed, RunStarted
 from autopilot.domain.phase import Phase
+from autopilot.domain.protocols import Listener
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import Settings
@@ -27,6 +28,7 @@ from autopilot.planning.opening import opening
 from autopilot.planning.user_choices import UserChoices, applied
 from autopilot.planning.whole import Project
 from autopilot.sandbox.signals import stopped_by_signals
+from autopilot.views.wait_words import wait_lines
 
 A_YEAR = 525_600.0
 
@@ -79,10 +81,20 @@ def sitting(kind: str, around: Around, phases: tuple[Phase, ...]) -> Iterator[Co
         start = workspace.start()
         workspace.recover([paper.cwd for paper in kept_of(around.root, crew.processes).held().values()])
         workspace.snapshot_planning()
-        streams = Streams(journal, FOLDER + name, ())
+        streams = Streams(journal, FOLDER + name, (told_by(around.warn),))
         begun = msgspec.structs.replace(first, run=name, branch=start.branch, base=start.base)
         streams.append_run(RunResumed(pid=os.getpid(), spec=first.spec) if held else begun)
         yield Consultation(driver.hands(workspace, begun), streams, name, around.person)
+
+
+def told_by(warn: Callable[[str], None]) -> Listener:
+    """Nothing else is shown of a sitting, so whoever sits there is told what they wait for."""
+
+    def tell(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
+        for line in wait_lines(entry):
+            warn(line)
+
+    return tell
 
 
 def taken(home: Path) -> tuple[str, ...]:

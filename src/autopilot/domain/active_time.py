@@ -7,6 +7,7 @@ from autopilot.domain.moments import elapsed
 from autopilot.domain.record import RunRecord
 from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
+from autopilot.domain.waits import overlap
 
 MINUTE = 60
 
@@ -27,7 +28,7 @@ def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str, phase: s
     def worked(key: tuple[str, int]) -> float:
         return known.get(key, 0.0) + going_on.get(key, 0.0)
 
-    measured = run.times.seconds + (elapsed(run.entries[-1].at, now) if run.end is None else 0.0)
+    measured = run.times.seconds + (elapsed(run.entries[-1].at, now) if run.end is None and not run.lies_still else 0.0)
     # A run looked at as it was before its newest passes ended has fewer pieces than were summed up with them.
     count, whole = tally.pieces if tally.pieces[0] <= len(over) else (0, 0.0)
     for keys, seconds in (*over[count:], (run.times.begun, measured)):
@@ -38,11 +39,13 @@ def active_time(run: RunRecord, passes: Iterable[PassDigest], now: str, phase: s
 
 
 def _going_on(run: RunRecord, tally: Tally, now: str) -> dict[tuple[str, int], float]:
-    """The seconds since the newest entry of each pass that is open."""
+    """The seconds since the newest entry of each pass that is open, those not counted in which it waited."""
     if run.end is not None:
         return {}
     since: dict[tuple[str, int], float] = {}
     for (phase, number), begun in run.at_work.items():
         told = (digest.last for digest in tally.whole.by_phase.get(phase, ()) if digest.number == number)
-        since[phase, number] = elapsed(max((begun, *told, *run.resumes[-1:])), now)
+        last = max((begun, *told, *run.resumes[-1:]))
+        waited = overlap((wait for wait in run.waits if wait.phase == phase), last, now)
+        since[phase, number] = max(0.0, elapsed(last, now) - waited)
     return since

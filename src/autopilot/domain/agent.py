@@ -55,6 +55,9 @@ class Call(Value, frozen=True, kw_only=True):
     `id` is `<run>/<phase>/<step>/<n>` and stays the same when a resumed run asks again; `attempt` counts the times
     this role was put to this task (or phase), so that written answers can be matched without counting calls.
 
+    `tries` counts how often this very call was put: agents that were not to be had did not answer it. After
+    `idle_seconds` without a sign of life it may be ended; 0: never.
+
     `thread` is the conversation to go on with, a new one without. `turns` and `usd` are caps of this call, which an
     agent that can keep them keeps by itself.
     """
@@ -66,8 +69,10 @@ class Call(Value, frozen=True, kw_only=True):
     phase: PhaseRef
     task: TaskRef | None = None
     attempt: int = 1
+    tries: int = 1
     model: str | None = None
     seconds: int = 3600
+    idle_seconds: float = 0.0
     folder: str = "."
     thread: Thread | None = None
     turns: int | None = None

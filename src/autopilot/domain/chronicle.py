@@ -14,6 +14,8 @@ from autopilot.domain.events import (
     PhaseStarted,
     RunResumed,
     VerdictGiven,
+    WaitEnded,
+    WaitStarted,
 )
 from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief
@@ -28,7 +30,8 @@ class Times:
     The run's time: `over` is what is past, piece by piece, `begun` and `seconds` the piece that goes on.
 
     A piece with no pass open, or from where one is to where none is. It is measured by the run's own entries; what was
-    before a crash and left none there is known to its passes. `at_work` are the phases with an open pass.
+    before a crash and left none there is known to its passes. `at_work` are the phases with an open pass, `waiting`
+    those that wait for an agent, by the call; while all that is open waits, no time passes.
     """
 
     over: tuple[Stretch, ...] = ()
@@ -36,6 +39,11 @@ class Times:
     seconds: float = 0.0
     last: str = ""
     at_work: frozenset[str] = frozenset()
+    waiting: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def lies_still(self) -> bool:
+        return bool(self.waiting) and self.at_work <= {phase for _, phase in self.waiting}
 
     def after(self, entries: Iterable[Entry]) -> "Times":
         times = self
@@ -45,7 +53,7 @@ class Times:
 
     def _with(self, entry: Entry) -> "Times":
         seconds, over, begun, at_work = self.seconds, self.over, self.begun, self.at_work
-        if self.last and not isinstance(entry.event, RunResumed):
+        if self.last and not isinstance(entry.event, RunResumed) and not self.lies_still:
             seconds += elapsed(self.last, entry.at)
         match entry.event:
             case PhaseStarted(brief=brief):
@@ -56,7 +64,20 @@ class Times:
             over, begun, seconds = (*over, (begun, seconds)), (), 0.0
         if isinstance(entry.event, PhaseStarted):
             begun = (*begun, (entry.event.brief.phase.id, entry.event.brief.number))
-        return Times(over, begun, seconds, entry.at, at_work)
+        return Times(over, begun, seconds, entry.at, at_work, _waiting(self.waiting, entry.event))
+
+
+def _waiting(before: frozenset[tuple[str, str]], event: Event) -> frozenset[tuple[str, str]]:
+    """A pass that is over, or begun anew, waits for nothing."""
+    match event:
+        case WaitStarted(call=call, phase=phase):
+            return before | {(call, phase)}
+        case WaitEnded(call=call):
+            return frozenset(wait for wait in before if wait[0] != call)
+        case PhaseStarted() | PhaseFinished():
+            over = event.brief.phase.id if isinstance(event, PhaseStarted) else event.outcome.phase
+            return frozenset(wait for wait in before if wait[1] != over)
+    return before
 
 
 @dataclass(frozen=True, slots=True)

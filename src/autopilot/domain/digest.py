@@ -12,6 +12,7 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researched, Triaged, Unanswered, Verified
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.domain.waits import Waited, overlap
 
 WORKING = frozenset({"plan", "execute", "fix", "debug"})
 MACHINERY = frozenset({"preflight", "triage"})
@@ -101,8 +102,13 @@ class PassDigest(Value, frozen=True, kw_only=True):
     spent: Spent = Spent()
 
 
-def digest_of(record: PhaseRecord, resumes: Sequence[str] = ()) -> PassDigest:
-    """`resumes` are the times at which the run was taken up again: nobody worked from the entry before to then."""
+def digest_of(record: PhaseRecord, resumes: Sequence[str] = (), waits: Iterable[Waited] = ()) -> PassDigest:
+    """
+    `resumes` are the times at which the run was taken up again: nobody worked from the entry before to then.
+
+    Nor did anybody while one of the `waits` of the run was this phase's.
+    """
+    own = tuple(wait for wait in waits if wait.phase == record.phase.id)
     ends = [entry for entry in record.entries if isinstance(entry.event, StepFinished)]
     answers = (entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered))
     calls = tuple(CallDigest(role=answer.role, usage=answer.usage) for answer in answers)
@@ -115,15 +121,15 @@ def digest_of(record: PhaseRecord, resumes: Sequence[str] = ()) -> PassDigest:
         spent=spent_by(calls),
         entries=len(record.entries),
         last=record.entries[-1].at if record.entries else "",
-        seconds=sum(_worked(a.at, b.at, resumes) for a, b in pairwise(record.entries)),
+        seconds=sum(_worked(a.at, b.at, resumes, own) for a, b in pairwise(record.entries)),
         retries=sum(trial.retry for trial in trials),
         error=next((trial.error for trial in reversed(trials) if trial.error), ""),
     )
 
 
-def _worked(begin: str, end: str, resumes: Sequence[str]) -> float:
+def _worked(begin: str, end: str, resumes: Sequence[str], waits: tuple[Waited, ...]) -> float:
     back = max((at for at in resumes if begin < at <= end), default=begin)
-    return elapsed(back, end)
+    return max(0.0, elapsed(back, end) - overlap(waits, back, end))
 
 
 def _trial(entry: Entry, record: PhaseRecord, *, first: bool) -> Trial:

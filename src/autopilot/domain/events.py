@@ -7,7 +7,7 @@ phase are in `<run>/completion`. What is asked before a run has streams of the s
 runs.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from autopilot.domain.agent import Outcome, Role, Thread
 from autopilot.domain.completion import Integration, SelfAudit
@@ -64,7 +64,7 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     `retry` names the phases that had failed or were blocked and get one more chance (RSM-03).
 
     `caps` are those the user gave anew. `anew` is how many steps had been finished when the count of tries began again,
-    None when it goes on.
+    None when it goes on. `at_once`: agents are asked though their usage windows may not have opened.
     """
 
     pid: int
@@ -73,6 +73,7 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     tools: dict[str, str] = {}
     caps: RunCaps = RunCaps()
     anew: int | None = None
+    at_once: bool = False
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):
@@ -181,6 +182,36 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
         return self.integration != "fail" and not (self.self_audit and self.self_audit.gaps_remaining)
 
 
+class WaitStarted(Tagged, frozen=True, kw_only=True):
+    """
+    Nobody can be asked for a call now, so it is put again at `until`; `stream` is that of its pass.
+
+    `backend` is who will be asked then and `outcome` why not now, `attempt` the how manieth time in a row. `told`: the
+    agent itself said until when; otherwise it was reckoned.
+    """
+
+    call: str
+    stream: str
+    phase: str
+    step: str
+    role: Role
+    backend: str
+    outcome: Outcome
+    until: str
+    attempt: int = 1
+    told: bool = False
+
+
+class WaitEnded(Tagged, frozen=True, kw_only=True):
+    """
+    `due`: its time came. `retried`: a person wants `backend` asked at once. `failed_over`: another one can be asked.
+    """
+
+    call: str
+    backend: str
+    how: Literal["due", "retried", "failed_over"]
+
+
 class RunStopped(Tagged, frozen=True, kw_only=True):
     """
     Stopped before its end and resumable. `brake` names the brake that did it, `do` is what to type to go on.
@@ -229,17 +260,20 @@ class StepStarted(Tagged, frozen=True, kw_only=True):
 
 
 class AgentStarted(Tagged, frozen=True, kw_only=True):
+    """`backend` is the agent that was asked, by its name."""
+
     call: str
     role: Role
     pid: int
     birth: str
+    backend: str = ""
 
 
 class AgentAnswered(Tagged, frozen=True, kw_only=True):
     """
     `wrote` are planning files the role may write, `touched` those it changed though it may not.
 
-    `issues` is what was wrong with the answer as a whole, whatever it says.
+    `issues` is what was wrong with the answer as a whole, whatever it says. `backend` is the agent that gave it.
     """
 
     call: str
@@ -258,6 +292,7 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     issues: tuple[str, ...] = ()
     model: str | None = None
     thread: Thread | None = None
+    backend: str = ""
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):
@@ -282,6 +317,8 @@ RunEvent = (
     | MergeRefused
     | CompletionStarted
     | CompletionFinished
+    | WaitStarted
+    | WaitEnded
     | RunStopped
     | RunFinished
     | Noted

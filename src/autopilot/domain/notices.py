@@ -3,12 +3,12 @@
 from typing import Literal
 
 from autopilot.domain.events import (
-    AgentAnswered,
     Entry,
     Event,
     PhaseFinished,
     RunFinished,
     RunStopped,
+    WaitStarted,
 )
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import AskHuman
@@ -17,7 +17,6 @@ Occasion = Literal["finished", "failed", "person", "limit", "cap"]
 QUIET_HOURS = r"^(([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])?$"
 WAITS, CAP, LIMIT, INTERRUPTED = 11, 20, 22, 130
 _PASSED = frozenset({0, 12})
-_LIMITED = frozenset({"usage_limited", "rate_limited"})
 
 
 class Notice(Value, frozen=True, kw_only=True):
@@ -36,8 +35,9 @@ def notice_of(stream: str, entry: Entry, project: str) -> Notice | None:
             return Notice(
                 occasion="person", title=title, text=f"{question}\nGive your verdict: autopilot status ({run})"
             )
-        case AgentAnswered(outcome=outcome, resets_at=str(until)) if outcome in _LIMITED:
-            text = f"The agent's usage window is used up until {until} ({run})."
+        case WaitStarted(outcome="usage_limited", backend=backend, until=until, phase=phase):
+            told = f"The usage window of {backend} is used up: phase {phase} goes on at {until}."
+            text = f"{told}\nTo ask at once: autopilot retry ({run})"
             return Notice(occasion="limit", title=f"{project}: waiting for a limit", text=text)
         case RunFinished(exit_code=code, reason=reason, do=do) | RunStopped(exit_code=code, reason=reason, do=do):
             return _ended(event, code, project, f"{reason}\n{do or _next(code)} ({run})")

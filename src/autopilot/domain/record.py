@@ -27,6 +27,7 @@ from autopilot.domain.events import (
     StepFinished,
     StepStarted,
     VerdictGiven,
+    WaitStarted,
 )
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.person import ruling
@@ -36,6 +37,7 @@ from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.domain.waits import Waited, waits_of
 
 R = TypeVar("R")
 
@@ -272,6 +274,16 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     def at_work(self) -> dict[tuple[str, int], str]:
         """When each pass that is open was started, by phase and number."""
         return {(brief.phase.id, brief.number): at for brief, at in self.chronicle.at_work.values()}
+
+    @cached_property
+    def waits(self) -> tuple[Waited, ...]:
+        """The times in which nobody could be asked for a call."""
+        return waits_of(self.entries) if self.places(WaitStarted) else ()
+
+    @property
+    def lies_still(self) -> bool:
+        """Whether all that is open waits for an agent."""
+        return self.times.lies_still
 
     @property
     def completing(self) -> Brief | None:

@@ -14,7 +14,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `phases` is the expression as typed: `3`, `3-7`, `3,5,8`, `7 8 9.1`, `all`, `next`, or empty to resume.
 
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
-    `answers` is a file with the answers to what a person would be asked.
+    `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
+    nothing was said.
     """
 
     folder: str
@@ -32,6 +33,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     modes: Modes = Modes()
     answers: str | None = None
     keep_awake: bool = True
+    wait: bool | None = None
+    failover: tuple[str, ...] = ()
 
     @property
     def wish(self) -> str:
@@ -43,13 +46,31 @@ class RunRequest(Value, frozen=True, kw_only=True):
 
 
 class Resumption(Value, frozen=True, kw_only=True):
-    """What is different when a run goes on; None: as it was. `now`: a breaker's cooldown is not waited for."""
+    """
+    What is different when a run goes on; None and empty: as it was.
+
+    `now`: neither a breaker's cooldown nor a usage window is waited for; agents are asked at once.
+    """
 
     agent: str | None = None
     sandbox: SandboxChoice | None = None
     caps: RunCaps = RunCaps()
     now: bool = False
     keep_awake: bool = True
+    wait: bool | None = None
+    failover: tuple[str, ...] = ()
+
+
+def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption:
+    """What a request for phases changes about the run that is gone on with instead."""
+    return Resumption(
+        agent=None if request.agent == "auto" else request.agent,
+        sandbox=sandbox,
+        caps=request.caps,
+        keep_awake=request.keep_awake,
+        wait=request.wait,
+        failover=request.failover,
+    )
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):

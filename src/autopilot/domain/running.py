@@ -43,6 +43,9 @@ class Job(Value, frozen=True, kw_only=True):
 
     `asked` tells one question from another where the job is held beyond our life; its input does where it is empty.
     `held_open` are files that somebody must have open while the program is at work.
+
+    After `idle_s` seconds in which it printed nothing and changed nothing in `cwd` it is ended; 0: never. One that
+    `may_be_silent` is held to that only once it has printed something.
     """
 
     argv: tuple[str, ...]
@@ -57,19 +60,22 @@ class Job(Value, frozen=True, kw_only=True):
     asked: str = ""
     leaves: Literal["strays", "asked", "nothing"] = "strays"
     talk: Talk | None = None
+    idle_s: float = 0.0
+    may_be_silent: bool = False
 
 
 class Ran(Value, frozen=True, kw_only=True):
     """
     How a job ended. `exit_code` is None when we ended it, at its time limit or once its talk was over.
 
-    A signal shows as its negative.
+    A signal shows as its negative. `idle`: we ended it because it gave no sign of life.
     """
 
     exit_code: int | None
     stdout: bytes
     stderr: bytes
     seconds: float
+    idle: bool = False
 
 
 class Processes(Protocol):

@@ -29,7 +29,9 @@ class Limits(Value, frozen=True, kw_only=True):
     """
     Every bound of the pipeline in one place.
 
-    From `no_progress` on they are brakes: they stop the run and not only a phase.
+    From `no_progress` on they are brakes: they stop the run and not only a phase. From `wait_margin_seconds` on they
+    are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
+    trouble. `idle_seconds` is how long an agent may neither print nor change anything; 0: for ever.
     """
 
     agent_seconds: int = 3600
@@ -55,6 +57,14 @@ class Limits(Value, frozen=True, kw_only=True):
     usd_per_run: float = 100.0
     minutes_per_phase: float = 120.0
     minutes_per_run: float = 1440.0
+    idle_seconds: float = 900.0
+    wait_margin_seconds: float = 60.0
+    wait_minutes: float = 5.0
+    wait_most_minutes: float = 60.0
+    wait_hours: float = 12.0
+    overload_seconds: float = 10.0
+    overload_most_seconds: float = 600.0
+    overload_tries: int = 12
 
 
 class Honesty(Value, frozen=True, kw_only=True):
@@ -81,6 +91,9 @@ class Settings(Value, frozen=True, kw_only=True):
     `integration_check`, `self_audit` and `version_bump` are what follows the last phase; a run of a version that did
     not know them goes on without. `deferral_threshold` is the confidence from which on nothing is left to a person.
     `models` names by role a model or profile that goes before `model`.
+
+    `wait` False: a usage window that is used up stops the run. `failover` are agents to ask when the usual one is not
+    to be had, in their order; `backends` by role all that are asked, the usual one included.
     """
 
     agent: str
@@ -108,3 +121,6 @@ class Settings(Value, frozen=True, kw_only=True):
     deferral_threshold: float = 6.0
     keep_awake: bool = True
     models: dict[str, str] = {}
+    wait: bool = True
+    failover: tuple[str, ...] = ()
+    backends: dict[str, tuple[str, ...]] = {}

@@ -13,6 +13,8 @@ from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
 
 CAP, BREAKER = 20, 21
+OVERLOADS = "overload_tries"
+"""The brake that stops a run when a service stays in trouble. No try failed, so none is counted anew after it."""
 
 
 class Tries(Value, frozen=True, kw_only=True):
@@ -115,8 +117,8 @@ def finished_steps(passes: Iterable[PassDigest]) -> int:
 def starts_anew(run: RunRecord) -> bool:
     """Whether a run resumed now counts its tries anew: it had come to an end, or a breaker had stopped it."""
     match run.end:
-        case RunStopped(exit_code=code):
-            return code == BREAKER
+        case RunStopped() as stopped:
+            return is_breaker(stopped)
         case RunFinished(exit_code=code):
             return code != CAP
     return False
@@ -133,7 +135,12 @@ def _beginning(run: RunRecord) -> tuple[int, int]:
 
 def _follows_breaker(run: RunRecord, at: int) -> bool:
     before = run.entries[at - 1].event if at else None
-    return isinstance(before, RunStopped) and before.exit_code == BREAKER
+    return isinstance(before, RunStopped) and is_breaker(before)
+
+
+def is_breaker(stopped: RunStopped) -> bool:
+    """Whether work that led nowhere stopped the run."""
+    return stopped.exit_code == BREAKER and stopped.brake != OVERLOADS
 
 
 def _respawns(run: RunRecord, at: int) -> int:

@@ -1,7 +1,8 @@
 """One step's questions to agents, such that a crash at any instant asks nothing twice and loses no work."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,11 +10,12 @@ import msgspec
 from autopilot.domain.agent import Call, PhaseRef, Reply, TaskRef
 from autopilot.domain.budgets import Ingested, ingest, summary
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.errors import AgentUnavailable, NoAnswer, UsageLimited
+from autopilot.domain.errors import NoAnswer
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
 from autopilot.domain.handoff import EXHAUSTED, says_exhausted
-from autopilot.domain.models import model_of
+from autopilot.domain.models import model_of, portable
+from autopilot.domain.patience import TROUBLES
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Journal
 from autopilot.domain.questions import Answered, Question, Worked, schema_of
@@ -22,19 +24,18 @@ from autopilot.domain.repo_map import SHOWN_PATH
 from autopilot.domain.spending import answers, debit
 from autopilot.engine.brakes import Tripped, over_cap, seconds_left
 from autopilot.engine.hands import Hands
+from autopilot.engine.places import Checkouts, Place, Workplace
 from autopilot.engine.streams import Streams
 from autopilot.engine.visible import MAPPED, visible, writable
+from autopilot.engine.waiting import Turns
 
 A = TypeVar("A", bound=msgspec.Struct)
 
-NOT_TO_BE_HAD = frozenset({"usage_limited", "auth"})
 ANSWERS = frozenset({"ok", "bad_output"})
 REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
 Heard = tuple[AgentAnswered, ...]
-Folder = Callable[[str, str], str]
-"""Where a call is made, by its id and its prompt."""
 
 
 class StepAgents:
@@ -47,6 +48,12 @@ class StepAgents:
         self._started: StepStarted = record.open_step
         self._snapshot = hands.workspace.planning_files()
         self._heed_journal = True
+        self._turns = Turns(hands, streams, record.brief, stream, self._started.step)
+
+    @property
+    def waited(self) -> float:
+        """The seconds in which nobody could be asked."""
+        return self._turns.waited
 
     @property
     def step_id(self) -> str:
@@ -55,15 +62,8 @@ class StepAgents:
 
     def ask(self, question: Question[A]) -> Answered[A]:
         files = self._files(question)
-        with ExitStack() as stack:
-            opened: list[str] = []
-
-            def folder(call: str, prompt: str) -> str:
-                if not opened:
-                    opened.append(stack.enter_context(self._checkout(call, prompt, files)))
-                return opened[0]
-
-            value, events, issues = self._settle(question, folder, files)
+        with Checkouts(lambda call, prompt: self._checkout(call, prompt, files)) as place:
+            value, events, issues = self._settle(question, place, files)
         wrote = {path: text for event in events for path, text in event.wrote.items()}
         seconds = round(sum(event.seconds for event in events), 3)
         return Answered(value=value, wrote=wrote, seconds=seconds, observed=_observed(events), issues=issues)
@@ -77,23 +77,23 @@ class StepAgents:
         workspace = self._hands.workspace
         files = self._files(question)
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
-        folder = "" if change else self._workplace(question.prompt, files)
+        found = "" if change else self._found(question.prompt)
+        place = Workplace(workspace, self._record.commit, self.step_id, files, found)
         try:
-            value, events = self._finished_work(question, folder, files)
+            value, events = self._finished_work(question, place, files)
         except NoAnswer:
-            if folder:
-                workspace.keep_interrupted(folder, onto, self.step_id)
+            place.leave()
             raise
         if change is None:
             trailers = f"Autopilot-Run: {self._record.start.run}\nAutopilot-Step: {self.step_id}"
-            change = workspace.seal(folder, onto, f"{message}\n\n{trailers}\n")
+            change = workspace.seal(place.at, onto, f"{message}\n\n{trailers}\n")
         touched = sorted({path for event in events for path in event.touched})
         findings = (*map(_touched, touched), *map(_left_out, change.left_out))
         return Worked(value=value, change=change, findings=findings)
 
-    def _finished_work(self, question: Question[A], folder: str, files: Mapping[str, str]) -> tuple[A, Heard]:
+    def _finished_work(self, question: Question[A], place: Place, files: Mapping[str, str]) -> tuple[A, Heard]:
         """CTXE-01: work its agent had to leave off is no answer."""
-        value, events, _ = self._settle(question, lambda _call, _prompt: folder, files)
+        value, events, _ = self._settle(question, place, files)
         if says_exhausted(value):
             raise NoAnswer(EXHAUSTED, "the agent says that its context is used up")
         return value, events
@@ -105,10 +105,10 @@ class StepAgents:
             return known | ({SHOWN_PATH: paper} if paper else {})
         return known
 
-    def _workplace(self, prompt: str, files: Mapping[str, str]) -> str:
+    def _found(self, prompt: str) -> str:
         """
-        The agent's folder. It is taken as it is after a crash that came behind the answer, when the work is whole, or
-        that the agent outlived, when it is still being done.
+        The agent's folder as it was left; empty when a new one is due. It is taken as it is after a crash that came
+        behind the answer, when the work is whole, or that the agent outlived, when it is still being done.
 
         Not so after a reboot, when files may be torn: then, as in any other crash, what is there is kept aside.
         """
@@ -121,7 +121,7 @@ class StepAgents:
             if folder:
                 workspace.keep_interrupted(folder, self._record.commit, self.step_id)
             self._heed_journal = False
-        return workspace.clone(self._record.commit, files)
+        return ""
 
     def _is_held(self, prompt: str, folder: str) -> bool:
         return self._hands.keeping.place(self.step_id, prompt) == folder
@@ -132,20 +132,17 @@ class StepAgents:
     def _heard(self, call: str) -> AgentAnswered | None:
         """What the journal says was answered. An agent that was not to be had has answered nothing."""
         event = self._record.answered(call) if self._heed_journal else None
-        return None if event is None or event.outcome in NOT_TO_BE_HAD else event
+        return None if event is None or event.outcome in TROUBLES else event
 
     def _settle(
-        self, question: Question[A], folder: Folder, files: Mapping[str, str]
+        self, question: Question[A], place: Place, files: Mapping[str, str]
     ) -> tuple[A, Heard, tuple[str, ...]]:
         """The answer as its type, and what is still wrong with it; one repair if it does not fit."""
         heard: Heard = ()
         prompt, problem = question.prompt, ""
         again = f"{self.step_id}.2"
         for call_id in (self.step_id, again):
-            event = self._heard(call_id)
-            if event is None:
-                call = _call(question, self._record, call_id, folder(call_id, prompt))
-                event = self._put(msgspec.structs.replace(call, prompt=prompt), files)
+            event = self._heard(call_id) or self._answer(question, call_id, prompt, place, files)
             heard = (*heard, event)
             value, problem = _value(event, question.answer)
             objections = () if value is None else question.objections(_object(event))
@@ -155,22 +152,44 @@ class StepAgents:
             prompt = (f"{reminders}\n\n" if reminders else REPAIR.format(problem=problem)) + question.prompt
         raise NoAnswer("bad_output", problem)
 
-    def _put(self, call: Call, files: Mapping[str, str]) -> AgentAnswered:
+    def _answer(
+        self, question: Question[A], call_id: str, prompt: str, place: Place, files: Mapping[str, str]
+    ) -> AgentAnswered:
+        """
+        Ask until somebody is to be had.
+
+        Each time in a clean place: one whose window closed in the middle of its work has left it half done.
+        """
+        while True:
+            backend = self._turns.next(
+                call_id, question.role, lambda: self._hands.keeping.place(call_id, prompt) is not None
+            )
+            call = _call(question, self._record, call_id, place.folder(call_id, prompt))
+            usual = backend == self._hands.ladders.of(call.role)[0]
+            model = call.model if usual else portable(call.model)
+            tries = self._turns.tries(call_id)
+            event = self._put(msgspec.structs.replace(call, prompt=prompt, model=model, tries=tries), files, backend)
+            if event.outcome not in TROUBLES:
+                return event
+            place.leave()
+
+    def _put(self, call: Call, files: Mapping[str, str], backend: str) -> AgentAnswered:
         """Ask, and have the answer on disk before anybody looks at it."""
         hands = self._hands
 
         def started(pid: int) -> None:
-            event = AgentStarted(call=call.id, role=call.role, pid=pid, birth=hands.birth(pid))
+            event = AgentStarted(call=call.id, role=call.role, pid=pid, birth=hands.birth(pid), backend=backend)
             self._streams.append(self._stream, event)
 
         call = self._within_caps(call)
         began = hands.clock.monotonic()
-        reply = hands.agent_for(call.role).call(call, started)
+        reply = hands.agent_named(backend, call.role).call(call, started)
         seconds = round(max(hands.clock.monotonic() - began, reply.seconds), 3)
         taken = hands.workspace.planning_changes(call.folder, files)
         event = _answered(call, redacted(reply, hands.redact), seconds)
         event = msgspec.structs.replace(
             event,
+            backend=backend,
             wrote={p: t for p, t in taken.changes.items() if t is not None and writable(call.role, self._record, p)},
             touched=(*sorted(p for p in taken.changes if not writable(call.role, self._record, p)), *taken.refused),
         )
@@ -194,7 +213,7 @@ def heard_calls(journal: Journal, run: str) -> frozenset[str]:
     """The calls of the run whose answers are on record."""
     entries = (entry for stream in journal.streams() if stream.startswith(f"{run}/") for entry in journal.load(stream))
     answered = (entry.event for entry in entries if isinstance(entry.event, AgentAnswered))
-    return frozenset(event.call for event in answered if event.outcome not in NOT_TO_BE_HAD)
+    return frozenset(event.call for event in answered if event.outcome not in TROUBLES)
 
 
 def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str) -> Call:
@@ -209,6 +228,7 @@ def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str)
         attempt=attempt(record, question.role, task.id if task else None, call_id),
         model=model_of(question.role, settings),
         seconds=settings.limits.agent_seconds,
+        idle_seconds=settings.limits.idle_seconds,
         folder=folder,
     )
 
@@ -252,11 +272,20 @@ def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
         commands=reply.commands,
         seconds=seconds,
         observes=reply.observes,
-        resets_at=reply.resets_at,
+        resets_at=_moment(reply.resets_at),
         issues=(*kept.issues, *reply.issues),
         model=reply.model,
         thread=reply.thread,
     )
+
+
+def _moment(told: str | None) -> str | None:
+    """The moment in UTC, as the journal writes it; what is none is not kept."""
+    try:
+        moment = datetime.fromisoformat(told) if told else None
+        return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _ingested(call: Call, reply: Reply) -> Ingested:
@@ -269,19 +298,6 @@ def _ingested(call: Call, reply: Reply) -> Ingested:
 
 def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
     """The typed answer, or why there is none. What no repair can mend is raised."""
-    if event.outcome == "usage_limited":
-        until = f" until {event.resets_at}" if event.resets_at else ""
-        raise UsageLimited(
-            f"the agent's usage limit is reached{until}",
-            why="no further call can be made now; everything done so far is kept",
-            do="run `autopilot resume` once the limit has reset",
-        )
-    if event.outcome == "auth":
-        raise AgentUnavailable(
-            f"the agent is not signed in: {event.text[-200:]}",
-            why="no call can be made without it; everything done so far is kept",
-            do="sign in, then run `autopilot resume`",
-        )
     if event.outcome not in ANSWERS:
         raise NoAnswer(event.outcome, summary(event.role, event.text)[-500:])
     if event.answer is None:

@@ -16,7 +16,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
 from autopilot.domain.spending import Debit, spent
 from autopilot.domain.tally import tallied
-from autopilot.domain.tries import BREAKER, CAP, Tries, tries
+from autopilot.domain.tries import BREAKER, CAP, Tries, is_breaker, tries
 
 Passes = tuple[PassDigest, ...]
 MINUTE = 60
@@ -225,7 +225,7 @@ def _cost_unknown(run: RunRecord, passes: Passes) -> Noted | None:
 
 def _closed(run: RunRecord, passes: Passes) -> Noted | None:
     """RSM-05: a run that a breaker stopped was resumed, and something has passed a check since."""
-    stops = [at for at in run.places(RunStopped) if getattr(run.entries[at].event, "exit_code", None) == BREAKER]
+    stops = [at for at, stop in zip(run.places(RunStopped), run.of(RunStopped), strict=True) if is_breaker(stop)]
     since = run.entries[stops[-1] :] if stops else ()
     noted = any(isinstance(e.event, Noted) and e.event.event == CLOSED for e in since)
     if not since or noted or not any(isinstance(e.event, RunResumed) for e in since) or tries(run, passes).half_open:

@@ -1,11 +1,14 @@
 """Everything the engine acts with, handed over by `app` once."""
 
-from collections.abc import Callable
+import random
+import time
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from autopilot.domain.agent import REVIEWERS, Role
+from autopilot.domain.failover import Ladders
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import EMPTY_INBOX, Inbox
 from autopilot.domain.protocols import Agent, Clock, Diagnostics, FactMaker, Planning, Receipts, Workspace
@@ -44,6 +47,10 @@ class Hands:
     `redact` takes secrets out of what agents say before it is written down. `elsewhere` makes the hands for work at
     the same time, in the clone of that number; while `halted` is entered, no thread can run anything. `cores` is how
     many of them have use for a processor of this machine. `keeping` knows the calls that an earlier process made.
+
+    `ladders` says whom to ask, `staff` has by name those that are not `agent` or `reviewer`, `sign_in` how to sign in
+    with one. `waits`: usage windows are waited for. `rest` lets so many seconds pass and raises `Interrupted` when the
+    run is stopped; what `wish` tells changes when a person wants to go on at once; `chance` is any number from 0 to 1.
     """
 
     agent: Agent
@@ -66,6 +73,17 @@ class Hands:
     cores: int = 1
     atlas: Atlas = NO_ATLAS
     keeping: Keeping = field(default_factory=NotKeeping)
+    ladders: Ladders = field(default_factory=Ladders)
+    staff: Mapping[str, Agent] = field(default_factory=dict)
+    sign_in: Callable[[str], str] = "sign in with {}".format
+    waits: bool = True
+    rest: Callable[[float], None] = time.sleep
+    wish: Callable[[], str] = str
+    chance: Callable[[], float] = random.random
 
     def agent_for(self, role: Role) -> Agent:
+        """The one that is usually asked."""
         return self.reviewer if role in REVIEWERS else self.agent
+
+    def agent_named(self, name: str, role: Role) -> Agent:
+        return self.agent_for(role) if name == self.ladders.usual(role) else self.staff[name]

@@ -27,7 +27,8 @@ def perform(move: Run, record: PhaseRecord, hands: Hands, streams: Streams) -> P
     agents = StepAgents(hands, streams, record, stream=stream, resumed=resumed)
     result = attempt(move, record, hands, agents)
     done = judged(move, record, result)
-    streams.append(stream, msgspec.structs.replace(done, seconds=round(hands.clock.monotonic() - began, 3)))
+    seconds = hands.clock.monotonic() - began - agents.waited
+    streams.append(stream, msgspec.structs.replace(done, seconds=round(max(0.0, seconds), 3)))
     return streams.phase(record.brief)
 
 

@@ -117,7 +117,7 @@ class Streams:
         stream = stream_of(self._run, brief.phase.id, brief.number)
         known = self._digests.get(stream)
         if known is None or (is_open and known.entries != len(self._load(stream))):
-            known = self._digests[stream] = digest_of(self.phase(brief), run.resumes)
+            known = self._digests[stream] = digest_of(self.phase(brief), run.resumes, run.waits)
         return known
 
     def _load(self, stream: str) -> tuple[Entry, ...]:

@@ -56,7 +56,7 @@ class Held:
     phases: Mapping[str, tuple[PhaseRecord, ...]]
 
     def digests(self) -> tuple[PassDigest, ...]:
-        return tuple(digest_of(record, self.run.resumes) for record in in_order(self.run, self.phases))
+        return tuple(digest_of(record, self.run.resumes, self.run.waits) for record in in_order(self.run, self.phases))
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         return self.phases.get(phase, ())
@@ -128,6 +128,7 @@ class Projection:
             "event_log": self._log.lines(run, source),
             "metrics": _metrics(states, minutes),
             **completion_state(run),
+            **_waiting(run),
         }
 
     def _taken(self, run: RunRecord) -> About:
@@ -199,6 +200,24 @@ def _meta(run: RunRecord, current: str | None, context_pct: int) -> dict[str, An
 
 def _phase(run: RunRecord, id_: str) -> Phase:
     return next((phase for phase in run.start.phases if phase.id == id_), Phase(id=id_, name=""))
+
+
+def _waiting(run: RunRecord) -> dict[str, Any]:
+    """The calls nobody can be asked for now; left out where there is none."""
+    waits = [wait for wait in run.waits if not wait.end] if run.end is None else []
+    told = [
+        {
+            "phase": wait.phase,
+            "step": wait.event.step,
+            "role": wait.event.role,
+            "agent": wait.event.backend,
+            "outcome": wait.event.outcome,
+            "since": wait.begin,
+            "until": wait.event.until,
+        }
+        for wait in waits
+    ]
+    return {"waiting": told} if told else {}
 
 
 def _current(run: RunRecord, known: Mapping[str, History]) -> str | None:

@@ -5,13 +5,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from autopilot.domain.agent import ROLES
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.evidence import Severity
 from autopilot.domain.honesty import BY_NAME, WORDS
 from autopilot.domain.settings import Commands, Honesty
 from autopilot.domain.value import Value
-from autopilot.planning import visual
+from autopilot.planning import agents, visual
+from autopilot.planning.agents import AgentSection
 from autopilot.planning.kinds import work_kind
 from autopilot.planning.visual import VisualSection
 
@@ -46,6 +46,14 @@ _LIMITS = {
     ("limits", "usd_per_run"): "usd_per_run",
     ("limits", "minutes_per_phase"): "minutes_per_phase",
     ("limits", "minutes_per_run"): "minutes_per_run",
+    ("limits", "idle_seconds"): "idle_seconds",
+    ("limits", "wait_margin_seconds"): "wait_margin_seconds",
+    ("limits", "wait_minutes"): "wait_minutes",
+    ("limits", "wait_most_minutes"): "wait_most_minutes",
+    ("limits", "wait_hours"): "wait_hours",
+    ("limits", "overload_seconds"): "overload_seconds",
+    ("limits", "overload_most_seconds"): "overload_most_seconds",
+    ("limits", "overload_tries"): "overload_tries",
 }
 
 
@@ -65,12 +73,13 @@ class Config(Value, frozen=True, kw_only=True):
     spec_paths: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
     model_profile: str | None = None
-    models: dict[str, str] = {}
+    agents: AgentSection = AgentSection()
     research: bool = True
     integration_check: bool = True
     self_audit: bool = True
     version_bump: bool | None = None
     keep_awake: bool = True
+    wait: bool = True
     strict_clean_tree: bool = False
     limits: dict[str, float] = {}
     ui_source_dir: str | None = None
@@ -100,7 +109,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     limits, notes = _limits(data)
     honesty, doubts = _honesty(data.get("honesty", {}), path)
     looks = visual.read(project.get("visual_testing"))
-    models, unknown = _models(_section(_section(data, "agents"), "models"))
+    staff = agents.read(_section(data, "agents"))
     return Config(
         commands=Commands(**{name: _text(commands.get(name)) for name in COMMANDS}),
         given=given,
@@ -110,12 +119,13 @@ def read(text: str | bytes | None, path: str) -> Config:
         spec_paths=_texts(project.get("spec_paths")),
         model=_MODELS.get(profile, DEFAULT_MODEL) if isinstance(profile, str) else DEFAULT_MODEL,
         model_profile=_text(profile),
-        models=models,
+        agents=staff,
         research=_flag(workflow.get("research", data.get("research")), default=True),
         integration_check=_flag(workflow.get("integration_check"), default=True),
         self_audit=_flag(workflow.get("self_audit"), default=True),
         version_bump=bump if isinstance(bump := workflow.get("version_bump"), bool) else None,
         keep_awake=_flag(workflow.get("keep_awake"), default=True),
+        wait=_flag(workflow.get("wait"), default=True),
         strict_clean_tree=_flag(data.get("strict_clean_tree", workflow.get("strict_clean_tree")), default=False),
         limits=limits,
         ui_source_dir=_text(_section(project, "ui").get("source_dir")),
@@ -124,18 +134,9 @@ def read(text: str | bytes | None, path: str) -> Config:
         dependencies=_dependencies(_section(data, "workspace")),
         honesty=honesty,
         sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
-        notes=(*notes, *doubts, *unknown, *looks.notes),
+        notes=(*notes, *doubts, *staff.notes, *looks.notes),
         raw=data,
     )
-
-
-def _models(section: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """A model or profile by role, and what was not understood."""
-    known = {role: name for role, name in section.items() if role in ROLES and isinstance(name, str) and name}
-    unknown = tuple(
-        f"agents.models.{role} is ignored: it is no role with a model's name." for role in section.keys() - known
-    )
-    return known, tuple(sorted(unknown))
 
 
 def _load(text: str | bytes, path: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         agent=request.agent,
         reviewer=request.reviewer,
         model=request.model or config.model,
-        models={} if request.model else config.models,
+        models={} if request.model else config.agents.models,
         lenient=request.lenient,
         pass_threshold=threshold(request),
         research=config.research,
@@ -37,6 +37,9 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         version_bump=project.versioned if config.version_bump is None else config.version_bump,
         modes=request.modes,
         keep_awake=request.keep_awake and config.keep_awake,
+        wait=config.wait if request.wait is None else request.wait,
+        failover=request.failover or config.agents.failover,
+        backends=config.agents.backends,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, get_args
 
 import msgspec
 
+from autopilot.domain.agent import Role
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
 from autopilot.domain.notices import QUIET_HOURS, Occasion
 from autopilot.domain.request import RunRequest
@@ -22,12 +23,17 @@ class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     `folders` are further places below the home folder an agent may use, as its own account's are; `env` further
     variables of the environment. A repository that could name them could have your secrets carried away.
+
+    `failover` are agents to ask, one after the other, when the usual one is not to be had; `roles` has all that are
+    asked for a role.
     """
 
     confine: bool = True
     trust_repository_config: bool = False
     folders: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    failover: tuple[str, ...] = ()
+    roles: dict[Role, tuple[str, ...]] = {}
 
 
 class NotifyChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,6 +59,7 @@ class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
     keep_awake: bool = True
+    wait: bool | None = None
     agent: AgentChoices = AgentChoices()
     notify: NotifyChoices = NotifyChoices()
     traces: TraceChoices = TraceChoices()
@@ -78,10 +85,17 @@ def read(text: str | None, path: str) -> UserChoices:
 
 
 def asked(request: RunRequest, choices: UserChoices, environment: Mapping[str, str]) -> RunRequest:
-    """The tier of the command line, else of the environment, else of the user's file."""
-    if request.sandbox is not None:
-        return request
-    return msgspec.structs.replace(request, sandbox=of_environment(environment) or choices.sandbox)
+    """
+    The tier of the command line, else of the environment, else of the user's file.
+
+    Whether to wait, and whom to ask instead: of the command line, else of the user's file.
+    """
+    return msgspec.structs.replace(
+        request,
+        sandbox=request.sandbox or of_environment(environment) or choices.sandbox,
+        wait=choices.wait if request.wait is None else request.wait,
+        failover=request.failover or choices.agent.failover,
+    )
 
 
 def of_environment(environment: Mapping[str, str]) -> SandboxChoice | None:
@@ -105,4 +119,5 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         agent_folders=choices.agent.folders,
         agent_env=choices.agent.env,
         keep_awake=settings.keep_awake and choices.keep_awake,
+        backends={**settings.backends, **choices.agent.roles},
     )

@@ -22,6 +22,7 @@ from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
 from autopilot.sandbox.following import Following, Listening
+from autopilot.sandbox.idleness import Idleness, idleness_of
 from autopilot.sandbox.launching import Ceilings, find_program, hold_to, not_started
 from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
@@ -81,18 +82,18 @@ class KeptProcesses:
         """Run to the end, or take up what was begun. Raises `AgentUnavailable` when the program does not exist."""
         if job.talk is not None and job.talk.replies:
             return self._others.run(job, started)
-        place = self._place(job.mark or f"unnamed {secrets.token_hex(8)}")
+        place, idle = self._place(job.mark or f"unnamed {secrets.token_hex(8)}"), False
         try:
             if not (self._holds(place, job) and self._ended_well(place, job)):
                 self._clear(place)
                 self._begin(place, job, started)
-                self._wait(place, job)
+                idle = self._wait(place, job)
             if end_of(place) is None:
                 self._stop(place)  # the keeper was killed: what it held may still be there
         except BaseException:
             self._clear(place)
             raise
-        came = ran(place, job)
+        came = msgspec.structs.replace(ran(place, job), idle=idle)
         if not job.mark:
             self._clear(place)
         return came
@@ -185,37 +186,46 @@ class KeptProcesses:
         if started is not None:
             started(int(told))
 
-    def _wait(self, place: Path, job: Job) -> None:
-        """Until the keeper is gone, and all that was printed is heard by who listens."""
+    def _wait(self, place: Path, job: Job) -> bool:
+        """Until the keeper is gone, and all that was printed is heard by who listens. Whether it stood still."""
+        idle = False
         ear = Listening(job.talk, Following(place, keeper.OUTPUT, job.max_output)) if job.talk else None
         try:
             with watched(place) as hold:
                 if hold is not None:
                     with self._others.in_reach(lambda: signal.pidfd_send_signal(hold, signal.SIGTERM)):
-                        self._renew(place, hold, ear)
+                        idle = self._renew(place, hold, ear, idleness_of(job))
             if ear:
                 ear.hear()
         finally:
             if ear:
                 ear.close()
         reap(place)
+        return idle
 
-    def _renew(self, place: Path, hold: int, ear: Listening | None) -> None:
-        """Keep the lease up until the keeper is gone. One whose program has said all is told to end it."""
-        pause, told = self._lease_s / RENEWALS, False
+    def _renew(self, place: Path, hold: int, ear: Listening | None, idleness: Idleness | None) -> bool:
+        """
+        Keep the lease up until the keeper is gone; whether its program stood still.
+
+        One whose program has said all, or gives no sign of life, is told to end it.
+        """
+        pause, told, idle = self._lease_s / RENEWALS, False, False
         poller = select.poll()
         poller.register(hold, select.POLLIN)
         due = time.monotonic() + pause
-        while not poller.poll(min(pause, LISTEN_S if ear else pause) * 1000):
+        look = min(pause, LISTEN_S if ear else pause, idleness.pause_s if idleness else pause)
+        while not poller.poll(look * 1000):
             if time.monotonic() >= due:
                 renewed(place)
                 due = time.monotonic() + pause
             if ear:
                 ear.hear()
-            if ear and ear.enough and not told:
+            idle = idle or (not told and idleness is not None and idleness.lapsed(written_by(place)))
+            if not told and (idle or (ear and ear.enough)):
                 told = True
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(hold, signal.SIGUSR1)
+        return idle
 
     def _stop(self, place: Path) -> None:
         """Have the keeper end all; should it not, do it in its stead."""
@@ -286,6 +296,17 @@ def printed(place: Path, name: str, most: int) -> bytes:
         with suppress(FileNotFoundError):
             kept.add((place / part).read_bytes())
     return kept.whole()
+
+
+def written_by(place: Path) -> int:
+    """A number that changes whenever the program has printed something; 0 before it has."""
+    seen = 0
+    for name in (keeper.OUTPUT, keeper.ERRORS):
+        for part in (name, f"{name}{keeper.NEWER}"):
+            with suppress(FileNotFoundError):
+                held = (place / part).stat()
+                seen += held.st_size and held.st_mtime_ns
+    return seen
 
 
 def paper_of(place: Path) -> Paper | None:

@@ -13,6 +13,7 @@ import msgspec
 from autopilot.domain.errors import Interrupted
 from autopilot.domain.running import Job, Ran
 from autopilot.sandbox import marks
+from autopilot.sandbox.idleness import idleness_of
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings, Launcher
 from autopilot.sandbox.streams import TICK_S, Conversation, has_ended
 
@@ -47,7 +48,7 @@ class ChildProcesses:
             with self.in_reach(lambda: os.killpg(child.pid, signal.SIGKILL)):
                 if started is not None:
                     started(child.pid)
-                ended = talk.until_end(begun + job.timeout_s)
+                ended = talk.until_end(begun + job.timeout_s, idleness_of(job))
                 if not ended:
                     talk.take_leave()
             _end(child, job)
@@ -57,6 +58,7 @@ class ChildProcesses:
             stdout=talk.stdout.whole(),
             stderr=talk.stderr.whole(),
             seconds=time.monotonic() - begun,
+            idle=talk.idle,
         )
 
     def sweep(self, mark: str, sparing: Collection[str] = ()) -> int:
@@ -94,6 +96,12 @@ class ChildProcesses:
                 self._endings.remove(ending)
         if self._halted:
             raise Interrupted("halted")
+
+    def rest(self, seconds: float) -> None:
+        """Let the time pass, within reach of those who halt everything."""
+        woken = threading.Event()
+        with self.in_reach(woken.set):
+            woken.wait(seconds)
 
     def own(self, mark: str) -> str:
         """The mark as it is in the environment of our children."""

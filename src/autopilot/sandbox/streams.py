@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 from autopilot.domain.running import Talk
+from autopilot.sandbox.idleness import Idleness
 
 CHUNK = 1 << 16
 # What can still lie in a pipe when its writer has ended; more than that comes from somebody who should be gone.
@@ -25,10 +26,10 @@ class Kept:
     def __init__(self, limit: int) -> None:
         self._room_head = limit // 8
         self._room_tail = limit - self._room_head
-        self._head, self._tail, self._seen = bytearray(), bytearray(), 0
+        self._head, self._tail, self.seen = bytearray(), bytearray(), 0
 
     def add(self, chunk: bytes) -> None:
-        self._seen += len(chunk)
+        self.seen += len(chunk)
         missing = self._room_head - len(self._head)
         self._head += chunk[:missing]
         self._tail += chunk[missing:]
@@ -37,9 +38,9 @@ class Kept:
 
     def whole(self) -> bytes:
         """All of it, or beginning and end with a line between that says how much was left out."""
-        if self._seen <= self._room_head + self._room_tail:
+        if self.seen <= self._room_head + self._room_tail:
             return bytes(self._head + self._tail)
-        note = b"\n[... %d bytes left out ...]\n" % (self._seen - self._room_head - self._room_tail)
+        note = b"\n[... %d bytes left out ...]\n" % (self.seen - self._room_head - self._room_tail)
         room = max(0, self._room_tail - len(note))
         return bytes(self._head + note + self._tail[len(self._tail) - room :])
 
@@ -67,6 +68,7 @@ class Conversation:
         self._child, self._talk_with = child, talk
         self._unsent = memoryview(stdin)
         self._over_since: float | None = None
+        self.idle = False
         self._sinks = {child.stdout.fileno(): self.stdout, child.stderr.fileno(): self.stderr}
         self._poller = select.poll()
         for fd in self._sinks:
@@ -74,17 +76,26 @@ class Conversation:
         if child.stdin is not None:
             self._watch(child.stdin.fileno(), select.POLLOUT)
 
-    def until_end(self, deadline: float) -> bool:
-        """Whether the child ended before the deadline (on the monotonic clock). It is not reaped here."""
+    def until_end(self, deadline: float, idleness: Idleness | None = None) -> bool:
+        """
+        Whether the child ended before the deadline (on the monotonic clock), and did not come to a standstill.
+
+        It is not reaped here.
+        """
         try:
             hold = os.pidfd_open(self._child.pid)
         except (OSError, AttributeError):
-            return self._talk(deadline, None)
+            return self._talk(deadline, None, idleness)
         try:
             self._poller.register(hold, select.POLLIN)
-            return self._talk(deadline, hold)
+            return self._talk(deadline, hold, idleness)
         finally:
             os.close(hold)
+
+    @property
+    def seen(self) -> int:
+        """How many bytes it has printed."""
+        return self.stdout.seen + self.stderr.seen
 
     def take_leave(self) -> None:
         """Ask a program that is still running to leave off by itself, where its talk knows how, and wait a little."""
@@ -98,8 +109,12 @@ class Conversation:
         for fd, sink in self._sinks.items():
             _drain(fd, sink)
 
-    def _talk(self, deadline: float, hold: int | None) -> bool:
+    def _talk(self, deadline: float, hold: int | None, idleness: Idleness | None = None) -> bool:
         while (left := self._left(deadline)) > 0:
+            if idleness is not None and idleness.lapsed(self.seen):
+                self.idle = True
+                return False
+            left = min(left, idleness.pause_s) if idleness else left
             wait = left if hold is not None else min(left, TICK_S)
             ready = [fd for fd, _ in self._poller.poll(math.ceil(wait * 1000))]
             for fd in ready:

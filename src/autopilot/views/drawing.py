@@ -38,6 +38,7 @@ from autopilot.views.narration import note_line
 from autopilot.views.pass_drawing import after_step, happened, opened
 from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
 from autopilot.views.text import clean
+from autopilot.views.wait_drawing import of_wait, resumed
 
 MOST_CAUTIONS = 40
 # What people were asked before a run has streams of its own, which are no runs.
@@ -61,7 +62,7 @@ def after(picture: Picture, stream: str, entry: Entry) -> Picture:
     picture = _timed(picture, stream, entry)
     if "/" in stream:
         return cautioned(*after_step(picture, stream, entry))
-    for part in (_of_run, _of_phase, _of_line, _of_end):
+    for part in (_of_run, _of_phase, _of_line, _of_end, of_wait):
         picture = part(picture, entry)
     return cautioned(picture, _cautions(picture, entry))
 
@@ -79,8 +80,8 @@ def _timed(picture: Picture, stream: str, entry: Entry) -> Picture:
     pause = seconds_between(picture.last, entry.at) if picture.last else 0.0
     timed = changed(picture, run=stream.partition("/")[0], began=picture.began or entry.at, last=entry.at)
     if not isinstance(entry.event, RunResumed):
-        return changed(timed, worked=picture.worked + pause)
-    paused = {key: msgspec.structs.replace(p, paused=p.paused + pause) for key, p in picture.passes.items()}
+        return changed(timed, worked=picture.worked + (0.0 if picture.lies_still else pause))
+    paused = {key: resumed(known, pause, entry.at) for key, known in picture.passes.items()}
     return changed(timed, passes=paused, resumed=entry.at)
 
 
@@ -91,7 +92,9 @@ def _of_run(picture: Picture, entry: Entry) -> Picture:
         case RunResumed() as event:
             rows = {n: _again(r) if n in event.retry else r for n, r in picture.phases.items()}
             limits = capped(picture.limits, event.caps)
-            return changed(picture, state="running", reason="", do="", phases=rows, limits=limits, waits=())
+            # What an earlier process waited for, this one waits for too.
+            waits = tuple(wait for wait in picture.waits if wait.call)
+            return changed(picture, state="running", reason="", do="", phases=rows, limits=limits, waits=waits)
         case RunStopped(reason=reason, do=do) as event:
             waits = (*picture.waits, *_cooling(picture, event, entry.at))
             paused = {"state": "paused", "reason": clean(reason), "do": clean(do or RESUME)}

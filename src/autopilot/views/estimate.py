@@ -17,16 +17,18 @@ _TASKS_OVER = frozenset({"verified", "failed"})
 
 
 def step_seconds(row: StepRow, picture: Picture, now: str) -> float:
-    """How long a step took, or has taken by now; time in which the run lay still is left out."""
-    return elapsed(max(row.began, picture.resumed), now) if row.seconds is None else row.seconds
+    """How long a step took, or has taken by now; time in which the run lay still or waited is left out."""
+    if row.seconds is not None:
+        return row.seconds
+    return max(0.0, elapsed(max(row.began, picture.resumed), row.waits_since or now) - row.waited)
 
 
 def pass_seconds(known: OpenPass, now: str) -> float:
-    return max(0.0, elapsed(known.began, now) - known.paused)
+    return max(0.0, elapsed(known.began, known.waits_since or now) - known.paused)
 
 
 def run_seconds(picture: Picture, now: str) -> float:
-    going_on = bool(picture.last) and not picture.over
+    going_on = bool(picture.last) and not picture.over and not picture.lies_still
     return picture.worked + elapsed(picture.last, now) if going_on else picture.worked
 
 

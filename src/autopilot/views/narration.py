@@ -20,6 +20,8 @@ from autopilot.domain.events import (
     RunStarted,
     RunStopped,
     VerdictGiven,
+    WaitEnded,
+    WaitStarted,
 )
 from autopilot.domain.headings import HEADINGS
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
@@ -31,6 +33,7 @@ from autopilot.views.completion_lines import AuditLines, finished_lines
 from autopilot.views.duration import seconds_between
 from autopilot.views.phase_lines import PassLines
 from autopilot.views.text import clean
+from autopilot.views.wait_words import wait_lines
 
 _MOST_ISSUES = 10
 FAST_SECONDS, SEVERAL_TASKS = 300, 2
@@ -84,6 +87,8 @@ class Narrator:
                 yield "No executable independent phases remain. Halting."
             case Noted() as event:
                 yield note_line(event)
+            case WaitStarted() | WaitEnded():
+                yield from wait_lines(entry)
             case CompletionFinished() as event:
                 yield from finished_lines(event)
             case _:

@@ -55,7 +55,11 @@ class CallRow(Value, frozen=True, kw_only=True):
 
 
 class StepRow(Value, frozen=True, kw_only=True):
-    """`seconds` None: under way since `began`. `because` is what the gate said to it."""
+    """
+    `seconds` None: under way since `began`, waits of `waited` seconds included; it waits since `waits_since`.
+
+    `because` is what the gate said to it.
+    """
 
     step: str
     began: str
@@ -64,6 +68,8 @@ class StepRow(Value, frozen=True, kw_only=True):
     ended: StepEnd = ""
     because: str = ""
     calls: tuple[CallRow, ...] = ()
+    waited: float = 0.0
+    waits_since: str = ""
 
 
 class TaskRow(Value, frozen=True, kw_only=True):
@@ -73,7 +79,12 @@ class TaskRow(Value, frozen=True, kw_only=True):
 
 
 class OpenPass(Value, frozen=True, kw_only=True):
-    """A pass that is being worked on, the `number`th of its phase. `paused` is for how long of it the run lay still."""
+    """
+    A pass that is being worked on, the `number`th of its phase. `paused` is for how long of it the run lay still or
+    waited for an agent.
+
+    `waits_since` is empty while it does not wait for one.
+    """
 
     phase: str
     name: str
@@ -84,6 +95,7 @@ class OpenPass(Value, frozen=True, kw_only=True):
     steps: tuple[StepRow, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     paused: float = 0.0
+    waits_since: str = ""
 
     @property
     def step(self) -> StepRow | None:
@@ -105,12 +117,13 @@ class AgentCall(Value, frozen=True, kw_only=True):
 
 
 class Wait(Value, frozen=True, kw_only=True):
-    """What is waited for, and until when if that is known. `stream` is whose wait it is."""
+    """What is waited for, and until when if that is known. `stream` is whose wait it is, `call` which goes on then."""
 
     what: str
     stream: str
     until: str = ""
     kind: WaitKind = "limit"
+    call: str = ""
 
 
 class Caution(Value, frozen=True, kw_only=True):
@@ -197,6 +210,12 @@ class Picture(Value, frozen=True, kw_only=True):
     @property
     def over(self) -> bool:
         return self.state != "running"
+
+    @property
+    def lies_still(self) -> bool:
+        """Whether all that is open waits for an agent."""
+        waiting = {wait.stream for wait in self.waits if wait.call}
+        return bool(waiting) and self.passes.keys() <= waiting
 
     @property
     def targets(self) -> tuple[PhaseRow, ...]:

@@ -61,6 +61,9 @@ class PlayedApp:
     def stop(self, folder: str, *, now: bool) -> str:
         return f"Stopped, {now=}."
 
+    def retry(self, folder: str) -> str:
+        return "Asked again at once."
+
     def rebuild(self, folder: str) -> str:
         return f"{folder}/.autopilot/state.json"
 

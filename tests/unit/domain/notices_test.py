@@ -11,6 +11,7 @@ from autopilot.domain.evidence import Usage
 from autopilot.domain.notices import is_quiet, notice_of
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.verdict import Advance, AskHuman
+from support.records import waits
 
 OUTCOME = PhaseOutcome(phase="2", status="completed", reason="r", commit="c")
 
@@ -42,8 +43,9 @@ def occasion(event: Event) -> str | None:
         (RunStopped(exit_code=130, reason="interrupted"), None),
         (PhaseFinished(cycle=0, outcome=OUTCOME, verdict=AskHuman(question="q")), "person"),
         (PhaseFinished(cycle=0, outcome=OUTCOME, verdict=Advance()), None),
-        (answered(outcome="usage_limited", resets_at="2026-01-01T12:00:00Z"), "limit"),
-        (answered(outcome="usage_limited"), None),
+        (waits("usage_limited"), "limit"),
+        (waits("overloaded"), None),
+        (answered(outcome="usage_limited", resets_at="2026-01-01T12:00:00Z"), None),
         (answered(resets_at="2026-01-01T12:00:00Z"), None),
         (Noted(event="x"), None),
     ],

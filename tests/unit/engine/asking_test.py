@@ -249,7 +249,7 @@ def test_a_repair_that_a_crash_prevented_is_all_that_is_asked_afterwards(engine:
     assert [call.id[-2:] for call in agent.calls] == [".2"]
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "crashed", "overloaded", "context_exhausted", "cancelled"])
+@pytest.mark.parametrize("outcome", ["timeout", "crashed", "limit_hit", "context_exhausted", "cancelled"])
 def test_a_breakdown_is_no_answer_and_is_not_repaired(engine: Engine, outcome: str) -> None:
     engine.begin("mini_verify")
     agent = Told((msgspec.convert({"outcome": outcome, "answer": '{"pass": true}'}, Reply),))
@@ -272,6 +272,7 @@ def test_an_agent_that_is_not_to_be_had_is_asked_again_later(
         engine.agents(away).ask(REVIEW)
     assert (stopped.value.exit_code, bool(stopped.value.do)) == (code, True)
 
+    engine.go_on()
     agent = Told((Reply(outcome="ok", answer='{"pass": true}'),))
     assert engine.agents(agent, resumed=True).ask(REVIEW).value.passed
     assert agent.calls[0].attempt == 1

@@ -135,5 +135,6 @@ def test_only_what_has_its_answer_on_record_is_heard(engine: Engine) -> None:
         engine.agents(Told((Reply(outcome="usage_limited"),))).ask(REVIEW)
     assert heard_calls(engine.journal, RUN) == frozenset()
 
+    engine.go_on()
     engine.agents(Told((PASSED,)), resumed=True).ask(REVIEW)
     assert heard_calls(engine.journal, RUN) == {f"{RUN}/1/mini_verify/1"}

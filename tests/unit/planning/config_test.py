@@ -68,7 +68,7 @@ def test_the_model_follows_the_profile(profile: object, model: str) -> None:
 def test_a_role_may_have_a_model_of_its_own() -> None:
     config = read(agents={"models": {"judge": "quality", "jugde": "opus", "rate": 7}})
 
-    assert config.models == {"judge": "quality"}
+    assert config.agents.models == {"judge": "quality"}
     assert [note.split()[0] for note in config.notes] == ["agents.models.jugde", "agents.models.rate"]
 
 

@@ -9,7 +9,7 @@ from autopilot.views.duration import short
 from autopilot.views.report.graph import Graph, Node
 from autopilot.views.report.markup import NAME, Attribute, Pen, el, joined, made, words
 from autopilot.views.report.phases import of_run
-from autopilot.views.report.timeline import Bar, Lane, Timeline, scaled, squeezed
+from autopilot.views.report.timeline import LIMITED, Bar, Lane, Timeline, scaled, squeezed
 
 WIDE, HIGH, GAP_X, GAP_Y = 172, 46, 40, 14
 LANE, LABEL, CHART, MARGIN, THIN = 20, 160, 832, 28, 1.5
@@ -96,11 +96,13 @@ def _lane(number: int, lane: Lane, place: Callable[[float], float], pen: Pen, na
     top = number * LANE
     label = pen.line(f"{lane.phase} {names.get(lane.phase, '')}".strip(), _LETTERS)
     bars = (_step(bar, place, top, pen) for bar in gathered(lane.bars, place))
-    waits = (_step(bar, place, top, pen) for bar in lane.waits[:MOST_BARS])
+    people = (_step(bar, place, top, pen) for bar in lane.waits[:MOST_BARS] if bar.how != LIMITED)
+    # A step waits in its middle, so this is drawn over it.
+    agents = (_step(bar, place, top, pen) for bar in lane.waits[:MOST_BARS] if bar.how == LIMITED)
     text = el(
         "text", el("title", pen.line(f"{of_run(lane.phase)} {names.get(lane.phase, '')}", NAME)), label, x=0, y=top + 14
     )
-    return el("g", text, *waits, *bars)
+    return el("g", text, *people, *bars, *agents)
 
 
 def gathered(bars: Sequence[Bar], place: Callable[[float], float]) -> tuple[Bar, ...]:

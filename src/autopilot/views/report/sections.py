@@ -18,7 +18,7 @@ from autopilot.views.report.graph import graph_of
 from autopilot.views.report.markup import LINE, NAME, Pen, el, folded, joined, scrolled, table, words
 from autopilot.views.report.phases import STATUSES, PhaseSeen, of_run
 from autopilot.views.report.spend import Share, Spending, agent_name, dollars_told, tokens_told
-from autopilot.views.report.timeline import Timeline
+from autopilot.views.report.timeline import KEY, Timeline
 from autopilot.views.report.told import ReceiptSeen, Told
 from autopilot.views.report.turns import Braked, Ruling, brakes, rulings, used
 
@@ -148,10 +148,7 @@ class Sections:
             Purse(20_000),
         )
         box = scrolled("Timeline", picture)
-        key = joined(
-            el("span", words(word), class_=f"key b-{word.replace(' ', '-')}")
-            for word in ("went on", "sent back", "asked a person", "gave up", "interrupted", "waits for a person")
-        )
+        key = joined(el("span", words(word), class_=f"key b-{word.replace(' ', '-')}") for word in KEY)
         return joined((el("p", key), box, el("ul", *pauses), left_out(rest, "pauses")))
 
     def findings(self) -> Markup:

@@ -8,11 +8,16 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.report.told import Told
+from autopilot.views.wait_words import told as words
 
-INTERRUPTED, WAITING = "interrupted", "waits for a person"
+INTERRUPTED, WAITING, LIMITED = "interrupted", "waits for a person", "waits for an agent"
 _ENDS: dict[type[Verdict], str] = {
     Advance: "went on", Retry: "sent back", AskHuman: "asked a person", Stop: "gave up",
 }  # fmt: skip
+
+
+KEY = (*_ENDS.values(), INTERRUPTED, WAITING, LIMITED)
+"""How a bar can have come out, in the order in which they are explained."""
 
 
 class Bar(Value, frozen=True, kw_only=True):
@@ -28,7 +33,7 @@ class Bar(Value, frozen=True, kw_only=True):
 
 
 class Lane(Value, frozen=True, kw_only=True):
-    """One phase: its steps and the times it waited for a person."""
+    """One phase: its steps and the times it waited for a person or an agent."""
 
     phase: str
     bars: tuple[Bar, ...] = ()
@@ -58,7 +63,7 @@ def timeline(told: Told) -> Timeline:
         Lane(
             phase=phase,
             bars=tuple(_all_bars(records, zero, told.run.resumes)),
-            waits=tuple(_waits(told, phase, zero, end)),
+            waits=(*_waits(told, phase, zero, end), *_limits(told, phase, zero, end)),
         )
         for phase, records in groups.items()
     )
@@ -130,8 +135,17 @@ def _waits(told: Told, phase: str, zero: float, end: float) -> Iterator[Bar]:
             yield Bar(step=WAITING, begin=begin, end=max(until, begin), how=WAITING, because=turn.verdict.question)
 
 
+def _limits(told: Told, phase: str, zero: float, end: float) -> Iterator[Bar]:
+    """While nobody could be asked; one that goes on ends with what is known."""
+    for wait in told.run.waits:
+        if wait.phase == phase:
+            begin = seconds_of(wait.begin) - zero
+            until = seconds_of(wait.end) - zero if wait.end else end
+            yield Bar(step=LIMITED, begin=begin, end=max(until, begin), how=LIMITED, because=words(wait.event))
+
+
 def _pauses(told: Told, zero: float) -> Iterator[Pause]:
-    """From the last that happened to the moment the run was taken up again."""
+    """From the last that happened to the moment the run was taken up again, and while its only pass waited."""
     ends = sorted(entry.at for record in told.records for entry in record.entries[-1:])
     for place, entry in enumerate(told.run.entries):
         if not isinstance(entry.event, RunResumed) or place == 0:
@@ -140,6 +154,10 @@ def _pauses(told: Told, zero: float) -> Iterator[Pause]:
         reason = before.event.reason if isinstance(before.event, RunStopped) else INTERRUPTED
         begin = max(before.at, _last_before(told, entry, ends))
         yield Pause(begin=seconds_of(begin) - zero, end=seconds_of(entry.at) - zero, why=reason)
+    for wait in told.run.waits if told.run.start.settings.modes.jobs == 1 else ():
+        back = max((at for at in told.run.resumes if wait.begin < at <= wait.end), default=wait.begin)
+        if wait.end > back:
+            yield Pause(begin=seconds_of(back) - zero, end=seconds_of(wait.end) - zero, why=words(wait.event))
 
 
 def _last_before(told: Told, resumed: Entry, ends: list[str]) -> str:

@@ -25,6 +25,7 @@ from autopilot.domain.events import (
     StepFinished,
     StepStarted,
     VerdictGiven,
+    WaitEnded,
 )
 from autopilot.domain.evidence import Usage
 from autopilot.domain.passes import PhaseOutcome
@@ -32,10 +33,11 @@ from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.dashboard.shown_run import STEPS_SHOWN, Doing, ShownRun
 from support.dashboards import CLEAR
-from support.records import RUN, SPEC, brief, phase, started
+from support.records import RUN, SPEC, brief, phase, started, waits
 
 BEGIN = PhaseStarted(brief=brief(phase=phase("1")))
 STEP = StepStarted(step="plan", n=1, base="b", nonce="n", boot="b")
+WAITS = waits()
 DONE = StepFinished(step="plan", n=1, commit="c", result=CLEAR, verdict=Advance(), seconds=4.0)
 
 
@@ -142,7 +144,7 @@ def test_time_in_which_nobody_worked_does_not_count() -> None:
     [
         ([BEGIN, ended(AskHuman(question="q"))], "person", ""),
         ([RunStopped(exit_code=21, reason="stuck")], "breaker", "2026-01-01T12:05:01.000Z"),
-        ([BEGIN, ("1", STEP), ("1", answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z"))], "limit", "2026-01-01T13:00:00Z"),
+        ([BEGIN, ("1", STEP), WAITS], "limit", "2026-01-01T13:00:00.000Z"),
     ],
     ids=["person", "breaker", "limit"],
 )  # fmt: skip
@@ -153,9 +155,9 @@ def test_what_the_run_waits_for_is_told(events: list[Any], kind: str, until: str
 
 
 def test_a_limit_is_over_when_the_agent_answers() -> None:
-    limited = answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z")
+    over = WaitEnded(call=WAITS.call, backend="claude", how="due")
 
-    assert heard([BEGIN, ("1", STEP), ("1", limited), ("1", answer())]).picture.waits == ()
+    assert heard([BEGIN, ("1", STEP), WAITS, over]).picture.waits == ()
 
 
 def test_warnings_are_what_somebody_should_look_at() -> None:

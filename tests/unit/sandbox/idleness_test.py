@@ -1,0 +1,92 @@
+"""An agent that neither prints nor changes anything is ended; one that does either is not."""
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from autopilot.domain.running import Job, Processes
+from autopilot.journal.lock import boot_id
+from autopilot.sandbox.idleness import Idleness
+from autopilot.sandbox.kept import KeptProcesses
+from autopilot.sandbox.processes import ChildProcesses
+
+PRINTS = "import time\nfor _ in range(12):\n    print('.', flush=True)\n    time.sleep(0.1)\n"
+WRITES = "import time, pathlib\nfor n in range(12):\n    pathlib.Path(f'{n}').touch()\n    time.sleep(0.1)\n"
+NOTHING = "import time\nprint('begun', flush=True)\ntime.sleep(60)\n"
+
+
+@dataclass(slots=True)
+class Clocks:
+    steady: float = 1000.0
+    wall: float = 5000.0
+
+    def go(self, steady: float, wall: float | None = None) -> None:
+        self.steady += steady
+        self.wall += steady if wall is None else wall
+
+
+def watching(folder: Path, clocks: Clocks, *, may_be_silent: bool = False) -> Idleness:
+    os.utime(folder, (0, 0))
+    return Idleness(str(folder), 100.0, may_be_silent, lambda: clocks.steady, lambda: clocks.wall)
+
+
+def processes(kind: str, folder: Path) -> Processes:
+    plain = ChildProcesses()
+    return plain if kind == "child" else KeptProcesses(folder / "keep", plain, boot_id())
+
+
+def job(script: str, folder: Path, *, may_be_silent: bool = False) -> Job:
+    env = {"PATH": os.defpath}
+    argv = (sys.executable, "-c", script)
+    return Job(argv=argv, cwd=str(folder), env=env, timeout_s=60, idle_s=0.7, mark="m", may_be_silent=may_be_silent)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["child", pytest.param("kept", marks=pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux"))],
+)
+@pytest.mark.parametrize(
+    ("script", "idle"), [(PRINTS, False), (WRITES, False), (NOTHING, True)], ids=["prints", "writes", "neither"]
+)
+def test_a_program_without_a_sign_of_life_is_ended(tmp_path: Path, kind: str, script: str, *, idle: bool) -> None:
+    place = tmp_path / "work"
+    place.mkdir()
+
+    ran = processes(kind, tmp_path).run(job(script, place))
+
+    assert (ran.idle, ran.exit_code) == (idle, None if idle else 0)
+
+
+def test_a_program_that_may_be_silent_is_let_be_until_it_has_spoken(tmp_path: Path) -> None:
+    quiet = "import time\ntime.sleep(1.5)\n"
+
+    assert ChildProcesses().run(job(quiet, tmp_path, may_be_silent=True)).exit_code == 0
+    assert ChildProcesses().run(job(NOTHING, tmp_path, may_be_silent=True)).idle
+
+
+def test_time_in_which_the_machine_slept_is_no_idleness(tmp_path: Path) -> None:
+    clocks = Clocks()
+    idle = watching(tmp_path, clocks)
+
+    clocks.go(90)
+    assert not idle.lapsed(0)
+    clocks.go(20, wall=7200)
+    assert not idle.lapsed(0)
+    clocks.go(101)
+    assert idle.lapsed(0)
+
+
+def test_the_folder_is_looked_at_only_when_nothing_was_printed(tmp_path: Path) -> None:
+    clocks = Clocks(wall=time.time())
+    idle = watching(tmp_path, clocks)
+    (tmp_path / "new").touch()
+    os.utime(tmp_path / "new", (clocks.wall + 50, clocks.wall + 50))
+
+    clocks.go(101)
+    assert not idle.lapsed(0)
+    clocks.go(50)
+    assert idle.lapsed(0)
