@@ -17,7 +17,7 @@ help:
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
-	@echo "make faults  kill -9 at every write, at 200 random instants, and at 100 while an agent is at work"
+	@echo "make faults  kill -9 at every write, at 200 random instants, at 100 while an agent is at work; 300 calls that fail"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -92,7 +92,8 @@ bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
 
 faults: $(VENV)/.dev
-	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash tests/flow/keepers_test.py
+	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 AUTOPILOT_SOAK=300 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q \
+		tests/crash tests/flow/keepers_test.py tests/contract/soak_test.py
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)

@@ -56,6 +56,7 @@ def test_tools_run_and_the_schema_is_the_services(
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3000, 127)
     asked = models.main_requests[0].body["text"]["format"]
     assert (asked["strict"], asked["schema"]["required"]) == (True, ["done", "notes"])
+    assert list((tmp_path / "scratch").glob("*.json")) == [], "the schema was handed over without leaving a file"
 
 
 @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])

@@ -56,8 +56,8 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "jwt",
         ("eyJ",),
-        rf"(?:(?<![\w-])|{_ESCAPED})"
-        r"(?P<secret>eyJ[A-Za-z0-9_-]{8,8000}+\.eyJ[A-Za-z0-9_-]{8,8000}+\.[A-Za-z0-9_-]{8,8000}+)",
+        (rf"(?:(?<![\w-])|{_ESCAPED})"
+        r"(?P<secret>eyJ[A-Za-z0-9_-]{8,8000}+\.eyJ[A-Za-z0-9_-]{8,8000}+\.[A-Za-z0-9_-]{8,8000}+)"),
     ),
     (
         "bearer",
