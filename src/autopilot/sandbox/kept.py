@@ -29,8 +29,8 @@ from autopilot.sandbox.streams import Kept
 
 LEASE_S = 600.0
 RENEWALS = 5
-# How often to look what was printed, where somebody listens.
-LISTEN_S = 0.2
+# How often to look what was printed, where somebody listens: less and less often while nothing is.
+LISTEN_S, SILENCE_S = 0.2, 2.0
 ANSWERED = frozenset({"ended", "timeout", "over"})
 MODES = ("rb", "wb", "rb", "wb")
 PATIENCE_S = 10.0
@@ -202,16 +202,16 @@ class KeptProcesses:
 
     def _renew(self, place: Path, hold: int, ear: Listening | None) -> None:
         """Keep the lease up until the keeper is gone. One whose program has said all is told to end it."""
-        pause, told = self._lease_s / RENEWALS, False
+        pause, told, quiet = self._lease_s / RENEWALS, False, LISTEN_S
         poller = select.poll()
         poller.register(hold, select.POLLIN)
         due = time.monotonic() + pause
-        while not poller.poll(min(pause, LISTEN_S if ear else pause) * 1000):
+        while not poller.poll(min(pause, quiet if ear else pause) * 1000):
             if time.monotonic() >= due:
                 renewed(place)
                 due = time.monotonic() + pause
             if ear:
-                ear.hear()
+                quiet = LISTEN_S if ear.hear() else min(2 * quiet, SILENCE_S)
             if ear and ear.enough and not told:
                 told = True
                 with suppress(ProcessLookupError):
