@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support.fake_models.brain import Brain
-from support.fake_models.script import Turn
+from support.fake_models.script import Tool, Turn
 from support.project import plan_answer, reviews, work_answer
 from support.real_runs import RealRun
 from support.repos import git, make_repo, write
@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(900)]
 AGENTS = ("claude", "codex")
 # Long enough for an honest call on a busy machine, short enough to wait for.
 CALL_S = 15
+TURNS = 8
 DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
 TROUBLES = {
     "plan": Turn(status=500),
@@ -29,6 +30,8 @@ TROUBLES = {
     "mini_verify": Turn(hang=600.0),
     "judge": Turn(status=429, message="slow down"),
 }
+# It never comes to an end by itself; Codex has no cap on turns.
+RESTLESS = {"claude": {"rate": Turn(tools=(Tool(name="Bash", input={"command": "true", "description": "again"}),))}}
 CUT_OFF = "kill -TERM $PPID; sleep 600"
 OUTCOMES = {
     "plan": "overloaded",
@@ -40,12 +43,12 @@ OUTCOMES = {
 
 
 # Claude Code reads on behind an event that is none; Codex asks again, and then gives up.
-GARBAGE = {"claude": "bad_output", "codex": "overloaded"}
+OWN = {"claude": {"plan_check": "bad_output", "rate": "limit_hit"}, "codex": {"plan_check": "overloaded", "rate": "ok"}}
 
 
 def letter(place: Path, agent: str, **changes: Any) -> RealRun:
     """One phase that writes a letter, in a checkout with work of the user's in it."""
-    config = {"workflow": {"research": False}, "limits": {"agent_seconds": CALL_S}}
+    config = {"workflow": {"research": False}, "limits": {"agent_seconds": CALL_S, "agent_turns": TURNS}}
     planning = {".planning/ROADMAP.md": roadmap_of("1"), ".planning/config.json": json.dumps(config)}
     root = make_repo(place / "project", {"notes.txt": "mine\n", **planning})
     write(root, DIRTY)
@@ -61,13 +64,13 @@ def users_work(run: RealRun) -> dict[str, str]:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_trouble_in_every_call_is_named_and_got_over(agent: str, tmp_path: Path) -> None:
     with letter(tmp_path, agent) as run:
-        run.brain.troubles, run.brain.detours = dict(TROUBLES), {"verify": CUT_OFF}
+        run.brain.troubles, run.brain.detours = TROUBLES | RESTLESS.get(agent, {}), {"verify": CUT_OFF}
         before = users_work(run)
         ended = run.start("1")
 
     assert ended.exit == 0, ended.told
     first = {role: outcomes[0] for role, outcomes in run.outcomes().items()}
-    assert first == {**OUTCOMES, "plan_check": GARBAGE[agent], "judge_divergence": "ok", "rate": "ok"}
+    assert first == {**OUTCOMES, **OWN[agent], "judge_divergence": "ok"}
     assert git(run.root, "show", "HEAD:letter1.txt") == "done 1"
     assert (users_work(run), run.left()) == (before, [])
 

@@ -27,12 +27,13 @@ class Commands(Value, frozen=True, kw_only=True):
 
 class Limits(Value, frozen=True, kw_only=True):
     """
-    Every bound of the pipeline in one place.
+    Every bound of the pipeline in one place. `agent_turns` of 0 is none.
 
     From `no_progress` on they are brakes: they stop the run and not only a phase.
     """
 
     agent_seconds: int = 3600
+    agent_turns: int = 0
     command_seconds: int = 60
     gate_seconds: int = 600
     plan_checks: int = 3

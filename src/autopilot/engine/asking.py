@@ -209,6 +209,7 @@ def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str)
         attempt=attempt(record, question.role, task.id if task else None, call_id),
         model=model_of(question.role, settings),
         seconds=settings.limits.agent_seconds,
+        turns=settings.limits.agent_turns or None,
         folder=folder,
     )
 
