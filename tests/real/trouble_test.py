@@ -48,7 +48,8 @@ OWN = {"claude": {"plan_check": "bad_output", "rate": "limit_hit"}, "codex": {"p
 
 def letter(place: Path, agent: str, **changes: Any) -> RealRun:
     """One phase that writes a letter, in a checkout with work of the user's in it."""
-    config = {"workflow": {"research": False}, "limits": {"agent_seconds": CALL_S, "agent_turns": TURNS}}
+    limits = {"agent_seconds": CALL_S, "agent_turns": TURNS, "overload_seconds": 1}
+    config = {"workflow": {"research": False, "wait": False}, "limits": limits}
     planning = {".planning/ROADMAP.md": roadmap_of("1"), ".planning/config.json": json.dumps(config)}
     root = make_repo(place / "project", {"notes.txt": "mine\n", **planning})
     write(root, DIRTY)
@@ -115,7 +116,7 @@ def test_a_used_up_window_ends_the_run_and_says_until_when(agent: str, tmp_path:
         ended = run.start("1")
 
         assert (ended.exit, run.outcomes()["plan_check"]) == (22, ["usage_limited"]), ended.told
-        assert f"until {datetime.fromtimestamp(until, UTC):%Y-%m-%dT%H:%M}" in ended.told
+        assert run.told_until() == [f"{datetime.fromtimestamp(until, UTC):%Y-%m-%dT%H:%M:%S}Z"]
         assert_goes_on(run, before)
 
 

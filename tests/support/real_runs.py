@@ -83,7 +83,7 @@ class RealRun:
         return self.ask(*self.words(phases))
 
     def resume(self) -> Ended:
-        return self.ask("resume", "--json", "--no-keep-awake")
+        return self.ask("resume", "--now", "--json", "--no-keep-awake")
 
     def ask(self, *words: str) -> Ended:
         with self.begun(*words) as run:
@@ -129,20 +129,30 @@ class RealRun:
         """Whether the first call of the role is over, whatever came of it."""
         return any((self.root / ".autopilot/transcripts").glob(f"*/*/{STEPS.get(role, role)}/1.json"))
 
-    def outcomes(self) -> dict[str, list[str]]:
-        """How the calls of each role ended, in order."""
+    def answers(self) -> Iterator[AgentAnswered]:
         journal = SqliteJournal.read_only(self.root / ".autopilot/journal.db")
-        found: dict[str, list[str]] = {}
         for stream in journal.streams():
             for entry in journal.load(stream):
                 if isinstance(entry.event, AgentAnswered):
-                    found.setdefault(entry.event.role, []).append(entry.event.outcome)
+                    yield entry.event
+
+    def outcomes(self) -> dict[str, list[str]]:
+        """How the calls of each role ended, in order."""
+        found: dict[str, list[str]] = {}
+        for event in self.answers():
+            found.setdefault(event.role, []).append(event.outcome)
         return found
+
+    def told_until(self) -> list[str]:
+        """When the used-up windows open again, as the agent's program said it."""
+        return [event.resets_at for event in self.answers() if event.resets_at]
 
     def left(self) -> list[str]:
         """Processes that know of this place, calls still held, and what lies in the folder for temporary files."""
         held = (path.name for path in (self.root / ".autopilot/keep").glob("*"))
-        return [*processes_about(self.place), *held, *(path.name for path in (self.place / "scratch").iterdir())]
+        # Without a sandbox a program keeps files of its own there.
+        pattern = "autopilot-*" if confinement() == "none" else "*"
+        return [*processes_about(self.place), *held, *(path.name for path in (self.place / "scratch").glob(pattern))]
 
 
 def processes_about(place: Path) -> list[str]:
