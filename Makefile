@@ -5,17 +5,19 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 UV ?= $(shell command -v uv 2>/dev/null)
 VENV := .venv
 BIN := $(VENV)/bin
+REAL := $(CURDIR)/$(VENV)/real
 WORKERS ?= 2
 
-.PHONY: help demo test check coverage format format-check lint types docs docs-check bench faults honesty lock clean
+.PHONY: help demo test test-real check coverage format format-check lint types docs docs-check bench faults honesty lock clean
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
 	@echo "make test    the tests"
+	@echo "make test-real  real agent programs, pinned, drive a roadmap against a model service of this machine"
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
-	@echo "make faults  kill -9 at every write, at 200 random instants, and at 100 while an agent is at work"
+	@echo "make faults  kill -9 at every write, at 200 random instants, at 100 while an agent is at work; 300 calls that fail"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -47,6 +49,20 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+# Programs apart from our own packages: what they need must not meet what we need. Without them their tests skip.
+$(VENV)/.real: $(VENV)/.dev requirements/real.lock tests/real/npm/package.json tests/real/npm/package-lock.json
+	$(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check) \
+		--upgrade --no-deps --require-hashes --target $(REAL)/python -r requirements/real.lock \
+		|| echo "Claude Code and Codex could not be installed."
+	mkdir -p $(REAL)/npm && cp tests/real/npm/*.json $(REAL)/npm
+	cd $(REAL)/npm && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+		|| echo "The programs of npm could not be installed: is Node there?"
+	@touch $@
+
+test-real: $(VENV)/.real
+	AUTOPILOT_REAL_PROGRAMS=$(REAL)/python/claude_agent_sdk/_bundled:$(REAL)/python/codex_cli_bin/bin:$(REAL)/npm/node_modules/.bin \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra tests/real
+
 check: format-check lint types docs-check coverage
 
 format: $(VENV)/.dev
@@ -76,7 +92,8 @@ bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
 
 faults: $(VENV)/.dev
-	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash tests/flow/keepers_test.py
+	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 AUTOPILOT_SOAK=300 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q \
+		tests/crash tests/flow/keepers_test.py tests/contract/soak_test.py
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)
@@ -84,6 +101,8 @@ honesty: $(VENV)/.dev
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/run.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements/dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-deps --group real -o requirements/real.lock
+	cd tests/real/npm && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

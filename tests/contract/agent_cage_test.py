@@ -186,6 +186,19 @@ def test_a_program_right_in_the_home_folder_does_not_open_the_home(tmp_path: Pat
     assert str(tmp_path) not in seen.readable
 
 
+def test_a_program_of_a_package_sees_the_packages_it_was_installed_with(cage: Cage) -> None:
+    packages = cage.home / "tools/node_modules"
+    for name, text in {"agent/bin/agent.sh": 'cat "$(dirname "$0")/../../lib/word"', "lib/word": "found"}.items():
+        (packages / name).parent.mkdir(parents=True)
+        (packages / name).write_text(text)
+    (cage.home / "tools/secret").write_text("s3cret")
+
+    ran = cage.run(
+        f"sh {packages}/agent/bin/agent.sh; cat '{cage.home}/tools/secret'", None, f"{packages}/agent/bin/agent.sh"
+    )
+    assert ran.stdout == b"found"
+
+
 def test_an_agent_makes_settings_files_that_the_user_s_repository_did_not_have(cage: Cage) -> None:
     if not cage.ground.hides:
         pytest.skip("Landlock cannot hide what lies in the workspace; the run warns")

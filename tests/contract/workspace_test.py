@@ -318,6 +318,14 @@ def test_work_on_top_of_work_can_be_sealed_as_one_commit_on_an_older_base(bench:
     assert [f.path for f in made.files] == ["a.txt", "c.md", "new.txt"]
 
 
+def test_what_running_python_leaves_behind_is_no_part_of_the_work(bench: Bench) -> None:
+    caches = {"__pycache__/a.cpython-311.pyc": "x", "src/__pycache__/b.cpython-311.pyc": "y"}
+    commit = bench.seal({"a.py": "a = 1\n", **caches})
+
+    assert set(names(bench, commit)) - set(names(bench, bench.base)) == {"a.py"}
+    assert bench.workspace.change(bench.base, commit).left_out == ()
+
+
 def test_ignored_files_stay_out(tmp_path: Path) -> None:
     bench = make_bench(tmp_path, {**FILES, ".gitignore": "*.log\n"})
     commit = bench.seal({"x.log": "noise", "x.txt": "x"})

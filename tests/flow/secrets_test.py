@@ -17,7 +17,8 @@ here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "env.json"), "w") as file:
     json.dump(dict(os.environ), file)
 print("my key is", os.environ.get("DEPLOY_TOKEN"), "and theirs", LEAKED, file=sys.stderr)
-print(json.dumps({"key_findings": ["found " + LEAKED], "issues": [os.environ.get("DEPLOY_TOKEN", "")]}))
+print(LEAKED, file=sys.stderr)
+print(json.dumps({"key_findings": ["found " + LEAKED, "behind a line's end\\n" + LEAKED], "issues": [os.environ.get("DEPLOY_TOKEN", "")]}))
 """
 ROADMAP = """# Roadmap
 

@@ -13,11 +13,12 @@ from autopilot.domain.settings import SandboxChoice
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import agent, at_home
+from support.set_ups import SET_UPS
 from support.transcripts import question
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 SCHEMA = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
-ANSWER = Turn(tools=(Tool(name="StructuredOutput", input={"done": True}),))
+ANSWER = SET_UPS["claude"].answer
 SAID = Turn(text='All done. {"done": true}', input_tokens=2000, output_tokens=77, cached_tokens=500)
 
 
@@ -26,13 +27,7 @@ def ask(
 ) -> Reply:
     work = tmp_path / "work"
     work.mkdir(exist_ok=True)
-    at_home(
-        monkeypatch,
-        tmp_path / "home",
-        ANTHROPIC_BASE_URL=models.url,
-        ANTHROPIC_API_KEY="sk-no-real-key",
-        CLAUDE_CODE_MAX_RETRIES="1",
-    )
+    at_home(monkeypatch, tmp_path / "home", **SET_UPS["claude"].furnish(tmp_path / "home", models.url))
     call = msgspec.structs.replace(question(folder=str(work)), answer_schema=SCHEMA, **changes)
     return agent(claude.BACKEND, tmp_path, tier).call(call, lambda _: None)
 

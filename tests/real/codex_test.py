@@ -14,6 +14,7 @@ from autopilot.domain.agent import Reply
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import agent, at_home
+from support.set_ups import SET_UPS
 from support.transcripts import question
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -23,18 +24,6 @@ SCHEMA = {
     "required": ["done"],
 }
 SAID = Turn(text='{"done": true, "notes": null}', input_tokens=2000, output_tokens=77, cached_tokens=500)
-CONFIG = """
-model = "gpt-5.5"
-model_provider = "here"
-[model_providers.here]
-name = "here"
-base_url = "{url}/v1"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-request_max_retries = 1
-stream_max_retries = 1
-stream_idle_timeout_ms = 60000
-"""
 
 
 @pytest.fixture(params=["codex", "codex:app-server"])
@@ -49,9 +38,7 @@ def shell(command: str) -> Tool:
 def ask(backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: FakeModels, **changes: Any) -> Reply:
     work, home = tmp_path / "work", tmp_path / "home"
     work.mkdir(exist_ok=True)
-    at_home(monkeypatch, home, OPENAI_API_KEY="sk-no-real-key", CODEX_HOME=str(home / ".codex"))
-    (home / ".codex").mkdir(exist_ok=True)
-    (home / ".codex/config.toml").write_text(CONFIG.format(url=models.url))
+    at_home(monkeypatch, home, **SET_UPS["codex"].furnish(home, models.url))
     tier = changes.pop("tier", "none")
     call = msgspec.structs.replace(question(folder=str(work)), answer_schema=SCHEMA, **changes)
     return agent(backend, tmp_path, tier).call(call, lambda _: None)
@@ -69,6 +56,7 @@ def test_tools_run_and_the_schema_is_the_services(
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3000, 127)
     asked = models.main_requests[0].body["text"]["format"]
     assert (asked["strict"], asked["schema"]["required"]) == (True, ["done", "notes"])
+    assert list((tmp_path / "scratch").glob("*.json")) == [], "the schema was handed over without leaving a file"
 
 
 @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])

@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import shutil
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,11 +19,17 @@ from autopilot.sandbox.processes import ChildProcesses
 
 # Where the packages that carry a program keep it.
 PACKAGED = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
-FOLDERS = "AUTOPILOT_REAL_PROGRAMS"
+FOLDERS, NEEDED = "AUTOPILOT_REAL_PROGRAMS", "AUTOPILOT_REAL_NEEDED"
+# The oldest Node that a program written for it runs on.
+NODE = {"gemini": 20}
 
 
 def program(name: str) -> str:
-    """From the folders named in AUTOPILOT_REAL_PROGRAMS, from a package beside the tests, or from PATH."""
+    """
+    From the folders named in AUTOPILOT_REAL_PROGRAMS, from a package beside the tests, or from PATH.
+
+    The test is skipped where there is none, but for the programs named in AUTOPILOT_REAL_NEEDED: without those it fails.
+    """
     found = shutil.which(name, path=os.environ.get(FOLDERS) or os.devnull)
     if found is None and name in PACKAGED:
         package, inside = PACKAGED[name]
@@ -29,9 +37,21 @@ def program(name: str) -> str:
         for place in (spec.submodule_search_locations or ()) if spec else ():
             found = shutil.which(str(Path(place, inside)))
     found = found or shutil.which(name)
+    if found is None and name in os.environ.get(NEEDED, "").split(","):
+        pytest.fail(f"the real {name} is not installed, and {NEEDED} says that it must be")
     if found is None:
         pytest.skip(f"the real {name} is not installed")
+    if node_version() < NODE.get(name, 0):
+        pytest.skip(f"the real {name} needs Node {NODE[name]}")
     return found
+
+
+@cache
+def node_version() -> int:
+    """The first number of Node's version, 0 where there is no Node."""
+    node = shutil.which("node")
+    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
+    return int(told.removeprefix("v").partition(".")[0] or 0)
 
 
 def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> None:

@@ -9,6 +9,12 @@ from autopilot.agents.account import Account
 from autopilot.agents.stream_events import Failed
 from autopilot.domain.agent import Outcome
 
+
+def _status(numbers: str) -> str:
+    """A service's answer by its number; not a line, a place in a file, a part of a path."""
+    return rf"(?:(?:status|code|http|error)\W{{0,4}}|(?<![\w:/.,#\\-])(?<!line ))(?:{numbers})(?![\w/:-]|[.,]\d)"
+
+
 # Words of programs and of the services behind them. The first row that is found says what it was.
 WORDS: tuple[tuple[str, Outcome], ...] = (
     (
@@ -28,17 +34,18 @@ WORDS: tuple[tuple[str, Outcome], ...] = (
     ),
     (
         (
-            r"\b401\b|unauthori[sz]ed|unauthenticated|invalid.api.key|api.key.(?:is |was )?(?:invalid|missing|not)"
+            _status("401|403")
+            + r"|unauthori[sz]ed|unauthenticated|invalid.api.key|api.key.(?:is |was )?(?:invalid|missing|not)"
             r"|authentication|not (?:logged|signed) in|(?:log|sign) ?in (?:to|again|first)|/login|oauth token"
-            r"|permission_error|\b403\b"
+            r"|permission_error"
         ),
         "auth",
     ),
-    (r"\b429\b|rate.?limit|too many requests|resource.?exhausted", "rate_limited"),
+    (_status("429") + r"|rate.?limit|too many requests|resource.?exhausted", "rate_limited"),
     (r"max(?:imum)?.(?:number of )?(?:session )?turns|turn limit|maximum budget|max_turns", "limit_hit"),
     (
         (
-            r"overloaded|high demand|\b5\d\d\b|server.?error|bad gateway|unavailable|try again in a moment"
+            _status(r"5\d\d") + r"|overloaded|high demand|server.?error|bad gateway|unavailable|try again in a moment"
             r"|network|connection|disconnect|socket|stream|terminated|timed? ?out|fetch failed|econn\w+|enotfound"
         ),
         "overloaded",

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 HOLD = 8_192
-MOST_HELD = 4_000_000
 SHORTEST_VALUE = 8
-_WORD = r"(?<![A-Za-z0-9_])"
+# Text in JSON, and JSON in JSON, as agents' events are: a line's end is a letter there, and so is a colour's.
+_ESCAPED = r"(?<=\\[abfnrtv])|(?<=\\u[0-9A-Fa-f]{4})|(?<=[0-9;\[]m)"
+_WORD = rf"(?:(?<![A-Za-z0-9_])|{_ESCAPED})"
 _END = r"(?![A-Za-z0-9_])"
-_SPACE = r"(?:\\[nr]|\s)"
+_SPACE = r"(?:\\{1,8}[nr]|\s)"
+_QUOTE = r"(?:\\{0,8}[\"'])?"
 _KEY_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_BLOCK = (
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -29,7 +31,8 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "aws",
         ("aws_secret", "AWS_SECRET", "SecretAccessKey"),
-        (r"(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey)[\"']?\s{0,8}[=:]\s{0,8}[\"']?"
+        (r"(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey)"
+        rf"{_QUOTE}\s{{0,8}}[=:]\s{{0,8}}{_QUOTE}"
         r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
     ),
     ("github", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_WORD}(?P<secret>gh[pousr]_[A-Za-z0-9]{{36,251}}+)"),
@@ -53,18 +56,21 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "jwt",
         ("eyJ",),
-        r"(?<![\w-])(?P<secret>eyJ[A-Za-z0-9_-]{8,8000}+\.eyJ[A-Za-z0-9_-]{8,8000}+\.[A-Za-z0-9_-]{8,8000}+)",
+        (rf"(?:(?<![\w-])|{_ESCAPED})"
+        r"(?P<secret>eyJ[A-Za-z0-9_-]{8,8000}+\.eyJ[A-Za-z0-9_-]{8,8000}+\.[A-Za-z0-9_-]{8,8000}+)"),
     ),
     (
         "bearer",
         ("earer ", "EARER "),
-        (r"(?<![A-Za-z])[Bb](?:earer|EARER) {1,4}"
+        (rf"(?:(?<![A-Za-z])|{_ESCAPED})"
+        r"[Bb](?:earer|EARER) {1,4}"
         r"(?P<secret>(?=[A-Za-z._~+/-]{0,200}+[0-9])[A-Za-z0-9._~+/-]{16,4000}+={0,2})"),
     ),
     (
         "basic_auth",
         ("asic ",),
-        r"[Aa](?i:uthorization)[\"']?: {0,4}[\"']?[Bb]asic {1,4}(?P<secret>[A-Za-z0-9+/]{8,1000}+={0,2})",
+        (rf"[Aa](?i:uthorization){_QUOTE}: {{0,4}}{_QUOTE}"
+        r"[Bb]asic {1,4}(?P<secret>[A-Za-z0-9+/]{8,1000}+={0,2})"),
     ),
     ("url_password", ("://",), r"://[^\s/:@\"'<>`]{0,200}+:(?P<secret>[^\s/@\"'<>`]{1,200}+)@"),
 )  # fmt: skip
@@ -91,7 +97,7 @@ class Redactor:
     def of(cls, environment: Mapping[str, str]) -> "Redactor":
         """One that also knows the values of variables whose names look like those of secrets, plain and as JSON."""
         held = [(name, value) for name, value in environment.items() if is_secret_name(name) and _telling(value)]
-        found = {(name, form) for name, value in held for form in (value, json.dumps(value)[1:-1])}
+        found = {(name, form) for name, value in held for form in _written(value)}
         return cls(tuple(sorted(found, key=lambda pair: (-len(pair[1]), pair[0]))))
 
     def __call__(self, text: str) -> str:
@@ -128,6 +134,13 @@ def is_secret_name(name: str) -> bool:
     return _NAMES.search(name) is not None
 
 
+def _written(value: str) -> Iterator[str]:
+    """As it is, in JSON, and in JSON within JSON."""
+    for _ in range(3):
+        yield value
+        value = json.dumps(value)[1:-1]
+
+
 def _telling(value: str) -> bool:
     """Short words and paths occur in any text; to replace them would hide what was printed."""
     return len(value) >= SHORTEST_VALUE and not value.startswith("/") and not value.isspace()
@@ -144,42 +157,3 @@ def applied(text: str, spans: tuple[Span, ...]) -> str:
 def redact(text: str) -> str:
     """The text without secrets of a known shape: the same for the same text, wherever it is done."""
     return Redactor()(text)
-
-
-class RedactingStream:
-    """
-    Redacts a text that comes in pieces; a secret may lie across any number of them.
-
-    What is given out lags behind by `HOLD` characters, so it is for texts that are stored rather than watched.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor, self._held = redactor, ""
-
-    def feed(self, piece: str) -> str:
-        """What can be given out; looked at anew only when twice the room is full, so that small pieces cost no more."""
-        self._held += piece
-        return self._given(len(self._held) - HOLD) if len(self._held) > 2 * HOLD else ""
-
-    def close(self) -> str:
-        """The rest."""
-        rest, self._held = self._redactor(self._held), ""
-        return rest
-
-    def _given(self, cut: int) -> str:
-        spans = self._redactor.spans(self._held)
-        # A secret that reaches the end may go on in the next piece; one that never ends is given out all the same.
-        if len(self._held) < MOST_HELD:
-            open_ones = [span.start for span in spans if span.end > cut]
-            cut = min([_between_words(self._held, cut), *open_ones])
-        else:
-            cut = len(self._held)
-        given = applied(self._held[:cut], tuple(span for span in spans if span.end <= cut))
-        self._held = self._held[cut:]
-        return given
-
-
-def _between_words(text: str, cut: int) -> int:
-    """A place at or before the cut that splits no word; the cut itself where there is none near."""
-    space = max(text.rfind(sign, max(0, cut - HOLD), cut) for sign in " \n\t")
-    return cut if space < 0 else space + 1

@@ -27,7 +27,7 @@ class Commands(Value, frozen=True, kw_only=True):
 
 class Limits(Value, frozen=True, kw_only=True):
     """
-    Every bound of the pipeline in one place.
+    Every bound of the pipeline in one place. `agent_turns` of 0 is none.
 
     From `no_progress` on they are brakes: they stop the run and not only a phase. From `wait_margin_seconds` on they
     are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
@@ -35,6 +35,7 @@ class Limits(Value, frozen=True, kw_only=True):
     """
 
     agent_seconds: int = 3600
+    agent_turns: int = 0
     command_seconds: int = 60
     gate_seconds: int = 600
     plan_checks: int = 3

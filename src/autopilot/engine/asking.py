@@ -229,6 +229,7 @@ def _call(question: Question[A], record: PhaseRecord, call_id: str, folder: str)
         model=model_of(question.role, settings),
         seconds=settings.limits.agent_seconds,
         idle_seconds=settings.limits.idle_seconds,
+        turns=settings.limits.agent_turns or None,
         folder=folder,
     )
 

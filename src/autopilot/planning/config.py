@@ -25,6 +25,7 @@ SPEC_PATHS = (".planning/REQUIREMENTS.md", ".planning/PROJECT.md", ".planning/RO
 _LIMITS = {
     ("verification", "min_duration_seconds"): "min_verification_seconds",
     ("limits", "agent_seconds"): "agent_seconds",
+    ("limits", "agent_turns"): "agent_turns",
     ("limits", "command_seconds"): "command_seconds",
     ("limits", "gate_seconds"): "gate_seconds",
     ("limits", "plan_checks"): "plan_checks",

@@ -27,6 +27,7 @@ REPOSITORY_CONFIG = (
     ".qwen",
 )
 RESOLVER = "/etc/resolv.conf"
+PACKAGES = "node_modules"
 NO_HOME = "/nonexistent"
 
 
@@ -106,10 +107,16 @@ def _own_programs(job: Job, home: str) -> Iterator[str]:
     for word in job.argv:
         if not word.startswith("/") or not os.path.isfile(word):  # noqa: PTH113 - may be unreadable
             continue
-        folder = str(Path(os.path.realpath(word)).parent)
+        folder = _around(Path(os.path.realpath(word)))
         if any(is_within(folder, system) for system in SYSTEM):
             continue
         yield word if is_within(home, folder) else folder
+
+
+def _around(program: Path) -> str:
+    """The folder a program needs: its own, or all the packages it was installed with, which it loads from there."""
+    packed = (above for above in reversed(program.parents) if above.name == PACKAGES)
+    return str(next(packed, program.parent))
 
 
 def _ours(folder: str) -> Iterator[str]:

@@ -65,13 +65,17 @@ class Listening:
         self._talk, self._following = talk, following
         self._over_since: float | None = None
 
-    def hear(self) -> None:
+    def hear(self) -> bool:
+        """Whether anything was said."""
+        said = False
         while piece := self._following.more():
             self._talk.heard(piece)
+            said = True
         if not self._talk.over:
             self._over_since = None
         elif self._over_since is None:
             self._over_since = time.monotonic()
+        return said
 
     @property
     def enough(self) -> bool:

@@ -30,8 +30,8 @@ from autopilot.sandbox.streams import Kept
 
 LEASE_S = 600.0
 RENEWALS = 5
-# How often to look what was printed, where somebody listens.
-LISTEN_S = 0.2
+# How often to look what was printed, where somebody listens: less and less often while nothing is.
+LISTEN_S, SILENCE_S = 0.2, 2.0
 ANSWERED = frozenset({"ended", "timeout", "over"})
 MODES = ("rb", "wb", "rb", "wb")
 PATIENCE_S = 10.0
@@ -209,17 +209,17 @@ class KeptProcesses:
 
         One whose program has said all, or gives no sign of life, is told to end it.
         """
-        pause, told, idle = self._lease_s / RENEWALS, False, False
+        pause, told, idle, quiet = self._lease_s / RENEWALS, False, False, LISTEN_S
         poller = select.poll()
         poller.register(hold, select.POLLIN)
         due = time.monotonic() + pause
-        look = min(pause, LISTEN_S if ear else pause, idleness.pause_s if idleness else pause)
-        while not poller.poll(look * 1000):
+        rest = min(pause, idleness.pause_s if idleness else pause)
+        while not poller.poll(min(rest, quiet if ear else rest) * 1000):
             if time.monotonic() >= due:
                 renewed(place)
                 due = time.monotonic() + pause
             if ear:
-                ear.hear()
+                quiet = LISTEN_S if ear.hear() else min(2 * quiet, SILENCE_S)
             idle = idle or (not told and idleness is not None and idleness.lapsed(written_by(place)))
             if not told and (idle or (ear and ear.enough)):
                 told = True

@@ -27,6 +27,8 @@ class Laid(msgspec.Struct, frozen=True):
 
 
 MOST_TOLD, MOST_LISTED = 20, 16
+# What Python leaves beside the code of whoever runs it. Nobody means to commit that, and checks make their own.
+BY_PRODUCTS = ("__pycache__",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class Slot:
             without = [f":(exclude,top,literal){path}" for path in (*links, *self.aside)]
             # In any spelling: on a file system that does not tell them apart it would be the same folder.
             without += [f":(exclude,top,literal,icase){path}" for path in OURS_ALONE]
+            without += [f":(exclude,top,glob)**/{name}/**" for name in BY_PRODUCTS]
             where = ("--", ".", *without)
             added = git.run("add", "-A", "--ignore-errors", *where, ok=(0, 1, 128))
             if added.exit_code and is_ours_to_fail(added):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -26,9 +27,14 @@ class Asked:
 
 @dataclass
 class FakeModels:
-    """A context manager; `url` is what a program is told its service is."""
+    """
+    A context manager; `url` is what a program is told its service is.
 
-    script: Script
+    A `mind` thinks of turns by itself once the script's own are played.
+    """
+
+    script: Script = field(default_factory=Script)
+    mind: Callable[[dict[str, Any]], Turn] | None = None
     asked: list[Asked] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -59,7 +65,9 @@ class FakeModels:
             self.asked.append(Asked(path, body, main))
             if not main:
                 return self.script.aside
-            return self._turns.pop(0) if self._turns else self.script.rest
+            if self._turns:
+                return self._turns.pop(0)
+            return self.mind(body) if self.mind else self.script.rest
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -20,8 +20,8 @@ OVERRIDES = (
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
 )
-# It wants the schema in a file; the only place surely its own is the call's temporary folder.
-WITH_SCHEMA = 'f="${TMPDIR:-/tmp}/answer-$$.json"; printf %s "$1" >"$f"; shift; exec "$@" --output-schema "$f" -'
+# It wants the schema in a file. One that has no name is gone with the program, however that ends.
+WITH_SCHEMA = 's=$1; shift; exec "$@" --output-schema /dev/fd/3 - 3<<END\n$s\nEND\n'
 _STATUS = re.compile(r"status:? (\d{3})\b")
 _SHELL = re.compile(r"-l?c")
 SHELL_WORDS = 3
