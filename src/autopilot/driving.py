@@ -60,6 +60,7 @@ from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
+from autopilot.sandbox.scratch import clear_abandoned
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
 from autopilot.views.completion_report import report
@@ -83,6 +84,7 @@ class Driver:
 
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
+        clear_abandoned()
         workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
@@ -127,6 +129,7 @@ class Driver:
         kept.release_all(but=lambda call: call not in answered)
         held = kept.held()
         self.crew.processes.sweep(run, held)
+        clear_abandoned()
         workspace.recover([paper.cwd for paper in held.values()])
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
@@ -146,6 +149,7 @@ class Driver:
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
         self.crew.kept.release_all()
+        clear_abandoned()
         return wind_up(self.home, streams, finished)
 
     def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:

@@ -2,8 +2,8 @@
 Runs without end, with faults from a seeded source, in one process whose memory and descriptors are watched.
 
 `make soak`, or `python tests/faults/soak.py --minutes 120 --json soak.json`. Two rounds of three run roadmaps in this very
-process, while agents are killed, hang or talk nonsense and the run itself is interrupted; every third is a process of its
-own that is stopped from outside or killed -9 at random instants and resumed until it is done.
+process, while agents are killed, hang or talk nonsense, some after a process of their own was asked to stop; every third is
+a process that is killed -9 at random instants and resumed until it is done.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,8 @@ class Tally:
             "rss_flat": drift <= DRIFT_KB,
             "descriptors": {name: self.at(part)["descriptors"] for name, part in PARTS.items()},
             "descriptors_flat": self.samples[-1]["descriptors"] <= self.at(0.25)["descriptors"],
-            "threads": self.samples[-1]["threads"],
-            "children": self.samples[-1]["children"],
+            "threads": max(s["threads"] for s in self.samples),
+            "children": max(s["children"] for s in self.samples),
             "violations": self.violations,
         }
 
@@ -166,42 +166,32 @@ class Round:
 
     def in_process(self) -> None:
         self.faulty_agents(6)
-        with self.interrupted() if self.dice.random() < 0.4 else nullcontext():
-            code = self.here(self.words)
-        self.to_the_end(code)
-
-    @contextmanager
-    def interrupted(self) -> Iterator[None]:
-        """SIGTERM at a random instant; one that comes when no run is there to hear it is no fault."""
-        heard: list[int] = []
-        before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
-        timer = threading.Timer(self.dice.uniform(0.5, 12), os.kill, (os.getpid(), signal.SIGTERM))
-        timer.start()
-        try:
-            yield
-        finally:
-            fired = timer.finished.is_set()
-            timer.cancel()
-            timer.join()
-            signal.signal(signal.SIGTERM, before)
-            self.tally.faults["interrupted"] += fired and not heard
+        self.to_the_end(self.here(self.words))
 
     def stopped(self) -> None:
-        """`autopilot stop` from another process, then on in this one."""
+        """Asked to stop by another process or by a signal, then on in this one."""
         self.faulty_agents(3)
+        way = self.dice.choice(WAYS)
         with self.elsewhere(self.words) as run:
-            time.sleep(self.dice.uniform(0.5, 10))
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(self.dice.uniform(0.5, 10))
             if run.poll() is None:
-                now = ["--now"] if self.dice.random() < 0.3 else []
-                stopped = subprocess.run(
-                    [sys.executable, "-m", "autopilot", "stop", *now], capture_output=True, check=False
-                )
-                self.tally.faults["stopped now" if now else "stopped"] += b"Stopped" in stopped.stdout
+                self.tally.faults[way] += self.stop(way, run.pid)
             code = run.wait(PATIENCE_S)
         if left := survivors(self.letters.root):
-            self.wrong.append(f"a stop left {left}")
+            self.wrong.append(f"{way} left {left}")
         begun = bool(events(self.letters.root))
         self.to_the_end(0 if code == 0 else self.here(["resume", "--plain"] if begun else self.words))
+
+    def stop(self, way: str, pid: int) -> bool:
+        """Whether there was a run to stop."""
+        if way.startswith("SIG"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.Signals[way])
+                return True
+            return False
+        asked = subprocess.run([sys.executable, "-m", "autopilot", *way.split()], capture_output=True, check=False)
+        return b"Stopped" in asked.stdout
 
     def killed(self) -> None:
         """Killed -9 again and again, alone or with its whole group, and resumed each time."""
@@ -248,6 +238,7 @@ class Round:
         self.tally.faults += self.letters.struck()
 
 
+WAYS = ("stop", "stop --now", "SIGTERM", "SIGINT")
 KINDS = (("in process", Round.in_process), ("in process", Round.in_process), ("stopped", Round.stopped))
 KILLED = ("killed", Round.killed)
 

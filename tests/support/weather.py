@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from support.letters import DIRTY, Letters
-from support.project import ROADMAP, plan_answer, rate_answer, reviews
+from support.project import ACTION, ROADMAP, plan_answer, rate_answer, reviews, test_text
 from support.repos import git, write
 from support.runs import roadmap_of
 
@@ -58,6 +58,7 @@ class WeatheredLetters(Letters):
     """
 
     phases = "all"
+    wanting = "3"
 
     def __init__(self, folder: Path, *, apart: bool = False) -> None:
         super().__init__(folder)
@@ -65,9 +66,11 @@ class WeatheredLetters(Letters):
             (self.home / name).mkdir()
         write(self.home, {"agent.sh": AGENT})
         config = {"workflow": {"research": False}, "limits": LIMITS}
-        roadmap = roadmap_of("1", "2", "3") if apart else ROADMAP
-        write(self.root, {".planning/ROADMAP.md": roadmap, ".planning/config.json": json.dumps(config)})
+        write(self.root, {".planning/ROADMAP.md": self.roadmap(apart), ".planning/config.json": json.dumps(config)})
         git(self.root, "commit", "-q", "-m", "plans", "--", ".planning")
+
+    def roadmap(self, apart: bool) -> str:
+        return roadmap_of("1", "2", "3") if apart else ROADMAP
 
     def lay(self, phase: str, role: str, kind: str, pause: float = 0.05) -> None:
         """The fault strikes the next call of that role in that phase."""
@@ -93,29 +96,78 @@ class WeatheredLetters(Letters):
         poor = rate_answer(8.2)["result"]
         missed = {"pass": False, "commands_run": ["cat"], "failures": ["no greeting"]}
         fragments = {role: _say(result) for role, result in content.items()} | {
-            "plan": "".join(_in_phase(phase, _planned(phase, tasks)) for phase, tasks in TASKS.items()),
-            "execute": "".join(_execution()),
-            "debug": f"echo done $phase, dear > letter$phase.txt\n{_say({'fixed': True})}",
-            "verify": _unless("grep -q dear letter3.txt", missed) + _say(content["verify"]),
-            "rate": _unless("[ -e extra3.txt ]", poor) + _say(content["rate"]),
+            "plan": "".join(_in_phase(phase, text) for phase, text in self.plans().items()),
+            "execute": "".join(_execution(self.tasks())),
+            "debug": f"echo done, dear > letter${{phase%[a-z]}}.txt\n{_say({'fixed': True})}",
+            "verify": _unless(self.wanting, "grep -q dear letter${phase%[a-z]}.txt", missed) + _say(content["verify"]),
+            "rate": _unless(self.wanting, "[ -e extra${phase%[a-z]}.txt ]", poor) + _say(content["rate"]),
         }
         return {f"answers/{role}.sh": text for role, text in fragments.items()}
+
+    def plans(self) -> dict[str, str]:
+        """What the planner does in each phase."""
+        return {phase: _planned(phase, plan_answer(phase, tasks)) for phase, tasks in TASKS.items()}
+
+    def tasks(self) -> dict[str, tuple[str, str]]:
+        """The file of each task and what it must say."""
+        return {f"0{p}-0{n}": task for p, some in TASKS.items() for n, task in enumerate(some, start=1)}
+
+
+class SplitLetters(WeatheredLetters):
+    """One letter too big for one pass: it is split, its second part goes through a debug loop, and all is remediated."""
+
+    wanting = "1b"
+    parts: ClassVar = {"1a": "part1.txt", "1b": "letter1.txt"}
+
+    def roadmap(self, apart: bool) -> str:
+        return roadmap_of("1")
+
+    def answers(self) -> dict[str, str]:
+        files = super().answers()
+        poor, good = (rate_answer(score)["result"] for score in (8.2, 9.4))
+        rate = f"if ! [ -e extra1.txt ]; then\n{_say(poor)}fi\n{_say(good)}"
+        return files | {"answers/rate.sh": rate}
+
+    def plans(self) -> dict[str, str]:
+        big = plan_answer("1", [(f"part{n}.txt", "done") for n in range(1, 6)] + [("letter1.txt", "done")])
+        text = big["write"]["{dir}/PLAN.md"].replace('complexity="simple"', 'complexity="complex"')
+        whole = {**big, "write": {**big["write"], "{dir}/PLAN.md": text}}
+        return {"1": _planned("1", whole)} | {part: _part(part, file) for part, file in self.parts.items()}
+
+    def tasks(self) -> dict[str, tuple[str, str]]:
+        return {f"{part}-01": (file, "done") for part, file in self.parts.items()}
+
+
+def _part(part: str, file: str) -> str:
+    folder = f".planning/phases/01-letter-1/{part}"
+    test = f"{folder}/tests/task-{part}-01.sh"
+    plan = (
+        f'# Plan: Phase {part} -- Part\n\n## Wave 1\n\n<task id="{part}-01" type="auto" complexity="simple">\n'
+        f"### Task {part}-01: Write {file}\n**Files:** {file}\n**Action:** {ACTION}\n**Verify:**\n"
+        f"- {file} says done -- verified by: `grep -q done {file}`\n"
+        f"- its test passes -- verified by: `bash {test}`\n**Done:** It is there.\n</task>\n"
+    )
+    written = {f"{folder}/PLAN.md": plan, test: test_text(file, "done")}
+    return _laid(folder, {"write": written, "result": {"total_tasks": 1}})
 
 
 def _say(result: Mapping[str, Any]) -> str:
     return f"cat <<'END_OF_ANSWER'\n{json.dumps(result)}\nEND_OF_ANSWER\nexit 0\n"
 
 
-def _unless(holds: str, result: Mapping[str, Any]) -> str:
-    return f"if [ $phase = 3 ] && ! {holds} 2>/dev/null; then\n{_say(result)}fi\n"
+def _unless(phase: str, holds: str, result: Mapping[str, Any]) -> str:
+    return f"if [ $phase = {phase} ] && ! {holds} 2>/dev/null; then\n{_say(result)}fi\n"
 
 
 def _in_phase(phase: str, text: str) -> str:
     return f"if [ $phase = {phase} ]; then\n{text}fi\n"
 
 
-def _planned(phase: str, tasks: list[tuple[str, str]]) -> str:
-    answer, folder = plan_answer(phase, tasks), f".planning/phases/0{phase}-letter-{phase}"
+def _planned(phase: str, answer: Mapping[str, Any]) -> str:
+    return _laid(f".planning/phases/0{phase}-letter-{phase}", answer)
+
+
+def _laid(folder: str, answer: Mapping[str, Any]) -> str:
     files = [
         f"cat > {path.replace('{dir}', folder)} <<'END_OF_FILE'\n{text}END_OF_FILE\n"
         for path, text in answer["write"].items()
@@ -123,8 +175,7 @@ def _planned(phase: str, tasks: list[tuple[str, str]]) -> str:
     return f"mkdir -p {folder}/tests\n{''.join(files)}{_say(answer['result'])}"
 
 
-def _execution() -> list[str]:
+def _execution(tasks: Mapping[str, tuple[str, str]]) -> list[str]:
     done = _say({"tasks_completed": "1/1", "tasks_failed": "0/1"})
-    tasks = {f"0{phase}-0{n}": (phase, *task) for phase, some in TASKS.items() for n, task in enumerate(some, start=1)}
-    cases = [f'*\'"id":"{task}"\'*) echo {word} {phase} > {file} ;;\n' for task, (phase, file, word) in tasks.items()]
+    cases = [f'*\'"id":"{task}"\'*) echo {word} $phase > {file} ;;\n' for task, (file, word) in tasks.items()]
     return ['case "$document" in\n', *cases, "*) echo extra > extra$phase.txt ;;\nesac\n", done]
