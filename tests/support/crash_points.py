@@ -20,9 +20,10 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sandbox import kept
 from autopilot.sandbox.launching import Launcher
 from autopilot.sandbox.processes import ChildProcesses
-from autopilot.workspace import beneath, landing
+from autopilot.workspace import landing
 from autopilot.workspace.checkouts import Checkouts
 from autopilot.workspace.clones import Slot
+from autopilot.workspace.planning_files import Homeward
 
 # Verbs of git by what they do; those that only look are no point of their own.
 GIT = {
@@ -40,6 +41,26 @@ GIT = {
     "write-tree": "stage",
     "update-index": "index",
 }
+# What lies in a clone is made anew after a crash: only the midst of it is a point.
+REMADE = frozenset({"lay out", "stage"})
+BOTH_SIDES: tuple[tuple[Any, str, str], ...] = (
+    (SqliteJournal, "append", "journal append"),
+    (files, "_rename", "state write"),
+    (kept, "handed_over", "spawn of an agent"),
+    (Homeward, "write", "planning files"),
+    (landing.Lander, "land", "landing"),
+    (landing, "_put", "landing: file"),
+    (landing, "_delete", "landing: file"),
+    (landing._IndexSwap, "_swapped", "landing: index"),
+    (landing.Lander, "_move", "landing: branch"),
+)
+# What comes behind these is a point of its own already.
+BEFORE: tuple[tuple[Any, str, str], ...] = (
+    (HeadFile, "write", "journal head"),
+    (Slot, "finish", "clone"),
+    (Checkouts, "_remove", "checkout removal"),
+    (kept.KeptProcesses, "_clear", "release of a call"),
+)
 
 
 class Points:
@@ -58,36 +79,20 @@ class Points:
 
     def lay(self) -> None:
         """Wrap every seam."""
-        for owner, name, what in (
-            (SqliteJournal, "append", "journal append"),
-            (HeadFile, "write", "journal head"),
-            (Slot, "finish", "clone"),
-            (Checkouts, "_remove", "checkout removal"),
-            (kept.KeptProcesses, "_clear", "release of a call"),
-            (landing.Lander, "land", "landing"),
-            (landing._IndexSwap, "_swapped", "landing: index"),
-            (landing.Lander, "_move", "landing: branch"),
-        ):
-            setattr(owner, name, self._around(getattr(owner, name), what))
-        for module, name, what in (
-            (files, "_rename", "state write"),
-            (files, "_keep", "state backup"),
-            (beneath, "write_atomic", "file write"),
-            (beneath, "write_new", "file write"),
-            (landing, "_put", "landing: file"),
-            (landing, "_delete", "landing: file"),
-            (kept, "handed_over", "spawn of an agent"),
-        ):
-            replace_everywhere(module, name, self._around(getattr(module, name), what))
-        Launcher.start = self._spawning(Launcher.start)  # type: ignore[method-assign] # a seam of the program, wrapped
-        ChildProcesses.run = self._ended(ChildProcesses.run)  # type: ignore[method-assign] # as above
+        for owner, name, what in BOTH_SIDES:
+            replace_everywhere(owner, name, self._around(getattr(owner, name), what))
+        for owner, name, what in BEFORE:
+            replace_everywhere(owner, name, self._around(getattr(owner, name), what, after=False))
+        replace_everywhere(Launcher, "start", self._spawning(Launcher.start))
+        replace_everywhere(ChildProcesses, "run", self._ended(ChildProcesses.run))
 
-    def _around(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def _around(self, function: Callable[..., Any], what: str, *, after: bool = True) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapped(*words: Any, **more: Any) -> Any:
             self.passed(f"before {what}")
             came = function(*words, **more)
-            self.passed(f"after {what}")
+            if after:
+                self.passed(f"after {what}")
             return came
 
         return wrapped
@@ -97,7 +102,7 @@ class Points:
 
         def wrapped(launcher: Launcher, job: Job, *more: Any) -> Any:
             what = deed(job)
-            if what:
+            if what and what not in REMADE:
                 self.passed(f"before {what}")
             child = start(launcher, job, *more)
             if what:
@@ -109,7 +114,8 @@ class Points:
     def _ended(self, run: Callable[..., Any]) -> Callable[..., Any]:
         def wrapped(processes: ChildProcesses, job: Job, *more: Any, **named: Any) -> Any:
             came = run(processes, job, *more, **named)
-            if what := deed(job):
+            what = deed(job)
+            if what and what not in REMADE:
                 self.passed(f"after {what}")
             return came
 
@@ -124,9 +130,9 @@ def deed(job: Job) -> str | None:
     return verbs[0] if verbs else None
 
 
-def replace_everywhere(module: Any, name: str, new: Callable[..., Any]) -> None:
-    """In the module, and wherever its function was imported by name."""
-    old = getattr(module, name)
-    for other in [m for key, m in sys.modules.items() if key.startswith("autopilot")]:
-        if getattr(other, name, None) is old:
-            setattr(other, name, new)
+def replace_everywhere(owner: Any, name: str, new: Callable[..., Any]) -> None:
+    """In its class or module, and wherever a module's function was imported by name."""
+    old = getattr(owner, name)
+    importers = [m for key, m in sys.modules.items() if key.startswith("autopilot") and m.__dict__.get(name) is old]
+    for place in (owner, *importers):
+        setattr(place, name, new)
