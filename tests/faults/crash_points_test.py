@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from support.faults import full, record, seed
-from support.victims import condemned, go_on, room, wrongs
+from support.victims import condemned, room, wrongs
 from support.weather import SplitLetters
 
 pytestmark = [
@@ -68,7 +68,7 @@ def died_at(number: int, spared: Spared) -> Iterator[str]:
         if code != -signal.SIGKILL or name != spared.points[number - 1]:
             yield f"point {number} ({name}): came to {code} instead of dying at {spared.points[number - 1]!r}"
             return
-        again = go_on(str(letters.root), letters.agent)
+        again = condemned(letters, place).wait()
         found = [*([f"resumed, it ended with {again}"] if again else []), *wrongs(letters, place, spared.line, before)]
         yield from (f"point {number} ({name}): {what}" for what in found)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autopilot import app
-from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.errors import AutopilotError, UsageInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
 from support.aftermath import broken, events, leftovers, twice
@@ -38,12 +38,18 @@ def condemned(letters: WeatheredLetters, place: Path, last: int = 0) -> "subproc
 
 
 def go_on(folder: str, agent: str) -> int:
-    """What a user types next: `autopilot resume`, or the same command again when it had not even begun."""
+    """
+    What a user types next: `autopilot resume`, or the same command again when it had not even begun.
+
+    The exit code; 1 is left to Python, for what nobody has foreseen.
+    """
     try:
         return app.resume(folder, lambda *_: None, lambda _: None).exit
     except UsageInvalid:
         request = RunRequest(folder=folder, phases="all", agent=agent, sandbox="none", modes=Modes(sequential=True))
         return app.start(request, lambda *_: None, lambda _: None).exit
+    except AutopilotError as error:
+        return error.exit_code
 
 
 def wrongs(

@@ -113,6 +113,15 @@ class WeatheredLetters(Letters):
         return {f"0{p}-0{n}": task for p, some in TASKS.items() for n, task in enumerate(some, start=1)}
 
 
+class OneLetter(WeatheredLetters):
+    """The first letter alone, with a debug loop and a remediation."""
+
+    wanting = "1"
+
+    def roadmap(self, apart: bool) -> str:
+        return roadmap_of("1")
+
+
 class SplitLetters(WeatheredLetters):
     """One letter too big for one pass: it is split, its second part goes through a debug loop, and all is remediated."""
 
