@@ -31,25 +31,26 @@ def condemned(letters: WeatheredLetters, place: Path, last: int = 0) -> "subproc
     """The run, begun or gone on with, in a process that dies at its point of that number; 0 for one that does not."""
     words = [str(letters.root), letters.agent, str(last), str(place / "points")]
     env = {**os.environ, "TMPDIR": str(place / "tmp")}
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, str(VICTIM), *words], env=env, stdout=quiet, stderr=quiet, start_new_session=True
-    )
+    with (place / "said").open("a", encoding="utf-8") as said:
+        return subprocess.Popen([sys.executable, str(VICTIM), *words], env=env, stdout=said, stderr=said)
 
 
 def go_on(folder: str, agent: str) -> int:
-    """
-    What a user types next: `autopilot resume`, or the same command again when it had not even begun.
+    """The exit code of a run that is begun or gone on with; 1 is left to Python, for what nobody has foreseen."""
+    try:
+        return _went_on(folder, agent)
+    except AutopilotError as error:
+        sys.stderr.write(f"{error.what}\n")
+        return error.exit_code
 
-    The exit code; 1 is left to Python, for what nobody has foreseen.
-    """
+
+def _went_on(folder: str, agent: str) -> int:
+    """What a user types next: `autopilot resume`, or the same command again when it had not even begun."""
     try:
         return app.resume(folder, lambda *_: None, lambda _: None).exit
     except UsageInvalid:
         request = RunRequest(folder=folder, phases="all", agent=agent, sandbox="none", modes=Modes(sequential=True))
         return app.start(request, lambda *_: None, lambda _: None).exit
-    except AutopilotError as error:
-        return error.exit_code
 
 
 def wrongs(

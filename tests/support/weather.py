@@ -21,11 +21,12 @@ read -r document
 mv "$here/faults/$phase-$AUTOPILOT_ROLE" "$here/struck/" 2>/dev/null && . "$here/struck/$phase-$AUTOPILOT_ROLE"
 . "$here/answers/$AUTOPILOT_ROLE.sh"
 """
-# What befalls an agent in the middle of its work; {pause} is a part of a second.
+# What befalls an agent in the middle of its work; {pause} is a part of a second. Garbage has no braces: two of them in a
+# row would be an answer, if an empty one.
 FAULTS = {
     "killed": "echo half > letter$phase.txt\n(sleep {pause}; kill -9 $$) &\nsleep 30\n",
     "crashed": "echo half > letter$phase.txt\nexit 3\n",
-    "garbage": "head -c 3000 /dev/urandom\nexit 0\n",
+    "garbage": "head -c 3000 /dev/urandom | tr -d '{{}}'\nexit 0\n",
     "cut short": 'printf \'{{"tasks_completed": "1/\'\nexit 0\n',
     "hung": "echo half > letter$phase.txt\nsleep 600\n",
     "limited": "exit 75\n",
