@@ -6,8 +6,11 @@ UV ?= $(shell command -v uv 2>/dev/null)
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+FAULTS_SEED ?= 1
+FAULTS_LOG ?= build/faults.jsonl
+MINUTES ?= 120
 
-.PHONY: help demo test check coverage format format-check lint types docs docs-check bench faults honesty lock clean
+.PHONY: help demo test check coverage format format-check lint types docs docs-check bench faults soak honesty lock clean
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
@@ -15,7 +18,8 @@ help:
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
-	@echo "make faults  kill -9 at every write, at 200 random instants, and at 100 while an agent is at work"
+	@echo "make faults  the whole fault regime: hours; counts go to the file FAULTS_LOG, its seed is FAULTS_SEED"
+	@echo "make soak    runs under seeded faults for MINUTES, in one process whose memory is watched"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -76,7 +80,11 @@ bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
 
 faults: $(VENV)/.dev
-	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash tests/flow/keepers_test.py
+	AUTOPILOT_FAULTS=full AUTOPILOT_FAULTS_SEED=$(FAULTS_SEED) AUTOPILOT_FAULTS_LOG=$(abspath $(FAULTS_LOG)) \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/faults tests/crash tests/flow/keepers_test.py
+
+soak: $(VENV)/.dev
+	$(BIN)/python tests/faults/soak.py --minutes $(MINUTES) --seed $(FAULTS_SEED) --json build/soak.json
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)

@@ -48,7 +48,7 @@ from autopilot.evidence.facts import CommandFacts
 from autopilot.hiring import Crew, Warn, cache_folder, past, remarks, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
-from autopilot.journal.files import write_atomic
+from autopilot.journal.files import clear_torn, write_atomic
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger
 from autopilot.journal.lock import birth_of, boot_id
@@ -84,7 +84,7 @@ class Driver:
 
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
-        clear_abandoned()
+        self._clear_litter()
         workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
@@ -129,8 +129,13 @@ class Driver:
         kept.release_all(but=lambda call: call not in answered)
         held = kept.held()
         self.crew.processes.sweep(run, held)
-        clear_abandoned()
+        self._clear_litter()
         workspace.recover([paper.cwd for paper in held.values()])
+
+    def _clear_litter(self) -> None:
+        """Temporary files and folders of processes that were killed."""
+        clear_abandoned()
+        clear_torn(self.home)
 
     def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
@@ -149,7 +154,7 @@ class Driver:
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
         self.crew.kept.release_all()
-        clear_abandoned()
+        self._clear_litter()
         return wind_up(self.home, streams, finished)
 
     def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:

@@ -323,6 +323,7 @@ def say(text: str) -> None:
 
 def write(told: Path | None, tally: Tally) -> None:
     if told is not None:
+        told.parent.mkdir(parents=True, exist_ok=True)
         new = told.with_suffix(".new")
         new.write_text(json.dumps(tally.summary(), indent=1), encoding="utf-8")
         new.replace(told)

@@ -23,5 +23,6 @@ def record(suite: str, counts: Mapping[str, int]) -> None:
     print(line)  # noqa: T201 - pytest shows it with -s, and a failing test does so always
     path = os.environ.get("AUTOPILOT_FAULTS_LOG")
     if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         with Path(path).open("a", encoding="utf-8") as log:
             log.write(f"{line}\n")
