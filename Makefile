@@ -7,8 +7,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 REAL := $(CURDIR)/$(VENV)/real
 WORKERS ?= 2
+FAULTS_SEED ?= 1
+FAULTS_LOG ?= build/faults.jsonl
+MINUTES ?= 120
 
-.PHONY: help demo test test-real check coverage format format-check lint types docs docs-check bench faults honesty lock clean
+.PHONY: help demo test test-real check coverage format format-check lint types docs docs-check bench faults soak honesty lock clean
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
@@ -17,7 +20,8 @@ help:
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
-	@echo "make faults  kill -9 at every write, at 200 random instants, at 100 while an agent is at work; 300 calls that fail"
+	@echo "make faults  the whole fault regime: hours; counts go to the file FAULTS_LOG, its seed is FAULTS_SEED"
+	@echo "make soak    runs under seeded faults for MINUTES, in one process whose memory is watched"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -92,8 +96,12 @@ bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
 
 faults: $(VENV)/.dev
-	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 AUTOPILOT_SOAK=300 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q \
-		tests/crash tests/flow/keepers_test.py tests/contract/soak_test.py
+	AUTOPILOT_FAULTS=full AUTOPILOT_FAULTS_SEED=$(FAULTS_SEED) AUTOPILOT_FAULTS_LOG=$(abspath $(FAULTS_LOG)) AUTOPILOT_SOAK=300 \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/faults tests/crash tests/flow/keepers_test.py \
+		tests/contract/soak_test.py
+
+soak: $(VENV)/.dev
+	$(BIN)/python tests/faults/soak.py --minutes $(MINUTES) --seed $(FAULTS_SEED) --json build/soak.json
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)

@@ -47,7 +47,7 @@ from autopilot.evidence.facts import CommandFacts
 from autopilot.hiring import Crew, Warn, cache_folder, past, remarks, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
-from autopilot.journal.files import write_atomic
+from autopilot.journal.files import clear_torn, write_atomic
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.ledger import Ledger
 from autopilot.journal.lock import birth_of, boot_id
@@ -61,6 +61,7 @@ from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
+from autopilot.sandbox.scratch import clear_abandoned
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
 from autopilot.views.completion_report import report
@@ -84,6 +85,7 @@ class Driver:
 
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
+        self._clear_litter()
         workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
@@ -129,7 +131,13 @@ class Driver:
         kept.release_all(but=lambda call: call not in answered)
         held = kept.held()
         self.crew.processes.sweep(run, held)
+        self._clear_litter()
         workspace.recover([paper.cwd for paper in held.values()])
+
+    def _clear_litter(self) -> None:
+        """Temporary files and folders of processes that were killed."""
+        clear_abandoned()
+        clear_torn(self.home)
 
     def _drive(self, streams: ProjectedStreams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
@@ -149,6 +157,7 @@ class Driver:
             streams.append_run(RunStopped(exit_code=error.exit_code, reason=error.what))
             raise
         self.crew.kept.release_all()
+        self._clear_litter()
         return wind_up(self.home, streams, finished)
 
     def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:

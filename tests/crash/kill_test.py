@@ -1,15 +1,12 @@
-"""Kill the run with SIGKILL anywhere; resumed, it ends as if nothing had happened, and nothing was done twice."""
+"""Kill the run with SIGKILL behind any write; resumed, it ends as if nothing had happened, and nothing was done twice."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -27,14 +24,7 @@ from support.repos import git
 VICTIM = Path(__file__).parent / "victim.py"
 # A whole run through every detour writes so many entries; the clean run below proves the number.
 WRITES = 138
-# So many in the ordinary suite; `make faults` has more.
-RANDOM_KILLS = int(os.environ.get("AUTOPILOT_KILLS", "60"))
-
-
-@dataclass(frozen=True)
-class Clean:
-    line: list[tuple[str, str]]
-    seconds: float
+Line = list[tuple[str, str]]
 
 
 @contextmanager
@@ -54,22 +44,12 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def clean() -> Clean:
+def winding() -> Line:
     """The run nobody kills: what every other must look like in the end."""
-    with new_place() as folder:
-        letters = Letters(folder)
-        began = time.monotonic()
-        victim(letters, after=0, cache=folder / "cache").wait()
-        return Clean(line=letters.line(), seconds=time.monotonic() - began)
-
-
-@pytest.fixture(scope="session")
-def winding() -> Clean:
-    """The same for the run that takes every detour."""
     with new_place() as folder:
         letters = WindingLetters(folder)
         assert victim(letters, after=0, cache=folder / "cache").wait() == 0
-        return Clean(line=letters.line(), seconds=0.0)
+        return letters.line()
 
 
 def victim(letters: Letters, after: int, cache: Path) -> subprocess.Popen[bytes]:
@@ -120,8 +100,8 @@ def in_flight(letters: Letters) -> set[str]:
     return calls
 
 
-def assert_whole(letters: Letters, clean: Clean, before: dict[str, object], may_repeat: set[str]) -> None:
-    assert letters.line() == clean.line
+def assert_whole(letters: Letters, line: Line, before: dict[str, object], may_repeat: set[str]) -> None:
+    assert letters.line() == line
     assert letters.users_work() == before
     assert {call for call, times in letters.calls().items() if times > 1} <= may_repeat
     finished = [
@@ -137,7 +117,7 @@ def assert_whole(letters: Letters, clean: Clean, before: dict[str, object], may_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("write", range(1, WRITES + 1))
-def test_death_right_after_any_journal_write_changes_nothing(place: Path, winding: Clean, write: int) -> None:
+def test_death_right_after_any_journal_write_changes_nothing(place: Path, winding: Line, write: int) -> None:
     letters = WindingLetters(place)
     before = letters.users_work()
     assert victim(letters, after=write, cache=place / "cache").wait() == -signal.SIGKILL
@@ -154,18 +134,3 @@ def test_a_clean_run_writes_as_often_as_it_is_killed_above(place: Path) -> None:
     journal = SqliteJournal.read_only(letters.root / ".autopilot" / "journal.db")
     assert sum(len(journal.load(stream)) for stream in journal.streams()) == WRITES
     assert set(letters.calls().values()) == {1}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(RANDOM_KILLS))
-def test_death_at_a_random_instant_changes_nothing(place: Path, clean: Clean, seed: int) -> None:
-    letters = Letters(place)
-    before = letters.users_work()
-    run = victim(letters, after=0, cache=place / "cache")
-    time.sleep(random.Random(seed).uniform(0, clean.seconds))
-    run.kill()
-    killed = run.wait() != 0
-    may_repeat = in_flight(letters)
-
-    assert not killed or finish(letters) == 0
-    assert_whole(letters, clean, before, may_repeat)

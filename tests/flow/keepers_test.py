@@ -1,6 +1,5 @@
 """A run is killed while an agent is at work: the agent goes on, and the next process takes up its call."""
 
-import os
 import random
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 from autopilot import app, hiring
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import Resumption
+from support.faults import full
 from support.letters import Letters
 from support.repos import git
 from support.runs import Drive
@@ -21,8 +21,8 @@ from support.runs import Drive
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
 
 VICTIM = Path(__file__).parents[1] / "crash" / "victim.py"
-# So many in the ordinary suite, ten to a run; `make faults` has more.
-KILLS = int(os.environ.get("AUTOPILOT_HELD_KILLS", "10"))
+# Ten to a run.
+KILLS = 100 if full() else 10
 WAITS = """
 (setsid sleep 61 &)
 touch "$here/at-work"

@@ -4,9 +4,13 @@ import contextlib
 import fcntl
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from autopilot.journal.failures import translated
+
+TORN = ".*.tmp"
+YOUNG_S = 60.0
 
 
 def flush(fd: int) -> None:
@@ -54,6 +58,22 @@ def replace_with_backup(path: Path, data: bytes) -> None:
             fresh.unlink(missing_ok=True)
             raise
         _rename(fresh, path)
+
+
+def clear_torn(folder: Path) -> int:
+    """
+    Remove what writers that were killed left beside their files, in the folder and those right in it; how many.
+
+    One that is just being written is young, and let be.
+    """
+    found = 0
+    with contextlib.suppress(OSError):
+        for path in (*folder.glob(TORN), *folder.glob(f"*/{TORN}")):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - path.lstat().st_mtime > YOUNG_S:
+                    path.unlink()
+                    found += 1
+    return found
 
 
 def backup_of(path: Path) -> Path:

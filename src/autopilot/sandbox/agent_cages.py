@@ -1,7 +1,6 @@
 """Starts agents' own programs confined: network open, writes only where they work and keep their account."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
 from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments
 from autopilot.sandbox.landlock import DEVICES, Fences, launched, without
 from autopilot.sandbox.launching import find_program
+from autopilot.sandbox.scratch import Scratch, scratch_folder
 from autopilot.sandbox.toolchain import is_within
 
 Started = Callable[[int], None] | None
@@ -80,16 +80,23 @@ class LandlockAgents:
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
         seen = sight(job, self.view)
-        with tempfile.TemporaryDirectory(prefix="autopilot-agent-", ignore_cleanup_errors=True) as private:
+        with scratch_folder() as scratch:
+            private = scratch.path
             home = _home(private, seen)
             writable = (*seen.writable, private, *DEVICES)
             launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter)
             environment = {**job.env, "HOME": home, "TMPDIR": private}
             argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
-            return self.processes.run(msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked"), started)
+            caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")
+            return self.processes.run(holding(scratch, caged), started)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
+
+
+def holding(scratch: Scratch, job: Job) -> Job:
+    """The folder is the program's for as long as it runs, whatever becomes of us."""
+    return msgspec.structs.replace(job, held_open=(*job.held_open, scratch.hold))
 
 
 def _open(shown: tuple[str, ...], seen: Sight) -> Iterator[str]:
@@ -120,12 +127,13 @@ class SeatbeltAgents:
 
     def run(self, job: Job, started: Started = None) -> Ran:
         seen = sight(job, self.view)
-        with tempfile.TemporaryDirectory(prefix="autopilot-agent-", ignore_cleanup_errors=True) as made:
-            private = os.path.realpath(made)
+        with scratch_folder() as scratch:
+            private = os.path.realpath(scratch.path)
             text = seatbelt.profile(seen.readable, (*seen.writable, private), network=True, hidden=seen.hidden)
             environment = {**job.env, "HOME": _home(private, seen), "TMPDIR": private}
             argv = (seatbelt.PROGRAM, "-p", text, *job.argv)
-            return self.processes.run(msgspec.structs.replace(job, argv=argv, env=environment), started)
+            caged = msgspec.structs.replace(job, argv=argv, env=environment)
+            return self.processes.run(holding(scratch, caged), started)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)

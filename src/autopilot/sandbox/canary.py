@@ -3,7 +3,6 @@
 import secrets
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.running import Sandbox
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
+from autopilot.sandbox.scratch import scratch_folder
 
 CANARY_SECONDS = 20.0
 # A daemon that survived adds to its file every few milliseconds, for about a second.
@@ -85,14 +85,14 @@ def weakness(sandbox: Sandbox, tried: tuple[Attack, ...] = ATTACKS) -> str | Non
 def _field() -> Iterator[Field]:
     with (
         ExitStack() as stack,
-        tempfile.TemporaryDirectory(prefix="autopilot-canary-", ignore_cleanup_errors=True) as base,
+        scratch_folder() as scratch,
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         secret = secrets.token_hex(16)
         victim = subprocess.Popen(["sleep", "60"], env={"PATH": SYSTEM_FOLDERS, "SECRET": secret})
         stack.callback(victim.wait)
         stack.callback(victim.kill)
-        field = Field(Path(base, "inside"), Path(base, "outside"), secret, listener, victim)
+        field = Field(Path(scratch.path, "inside"), Path(scratch.path, "outside"), secret, listener, victim)
         field.inside.mkdir()
         field.outside.mkdir()
         (field.outside / "secret").write_text(field.secret, encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, shell
 from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.scratch import scratch_folder
 from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
 
 # Earlier versions let a command empty every file its user may write.
@@ -56,7 +56,8 @@ class Landlock:
 
     def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
         place = os.path.realpath(folder)
-        with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as private:
+        with scratch_folder() as scratch:
+            private = scratch.path
             home = Path(private, "home")
             home.mkdir()
             readable = (*self._fences.shown, *self._fences.toolchain.folders, *self._fences.readable)

@@ -1,10 +1,9 @@
 """Runs a command with a cleared environment and limits, but not confined: only where the user chose it."""
 
-import tempfile
-
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.scratch import scratch_folder
 from autopilot.sandbox.toolchain import Toolchain
 
 
@@ -32,11 +31,11 @@ class PlainProcess:
         """Run the command in the folder; nothing it started is left when this returns."""
         if (refusal := shell.refused(command)) is not None:
             return refusal
-        with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as private:
+        with scratch_folder() as scratch:
             job = Job(
                 argv=shell.bash(command, self._ceilings),
                 cwd=folder,
-                env=self._toolchain.environment(folder, private, private),
+                env=self._toolchain.environment(folder, scratch.path, scratch.path),
                 timeout_s=timeout_s,
                 mark=shell.own_mark(self._mark),
             )

@@ -1,7 +1,6 @@
 """Runs a command under macOS Seatbelt: no network, no home, and only its own folder to write in."""
 
 import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
 from autopilot.sandbox.launching import Ceilings
+from autopilot.sandbox.scratch import scratch_folder
 from autopilot.sandbox.toolchain import Toolchain
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -49,8 +49,8 @@ class Seatbelt:
         if (refusal := shell.refused(command)) is not None:
             return refusal
         place = os.path.realpath(folder)
-        with tempfile.TemporaryDirectory(prefix="autopilot-", ignore_cleanup_errors=True) as made:
-            private = os.path.realpath(made)
+        with scratch_folder() as scratch:
+            private = os.path.realpath(scratch.path)
             Path(private, "home").mkdir()
             text = profile((*self._belt.toolchain.folders, *self._belt.readable), (place, private))
             job = Job(

@@ -4,13 +4,13 @@ import platform
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 
 from autopilot import __version__
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
+from autopilot.sandbox.scratch import scratch_folder
 from autopilot.sandbox.toolchain import look
 
 SECONDS = 3.0
@@ -55,7 +55,8 @@ def _programs(commands: Iterable[str]) -> Iterable[str]:
 
 def _asked(processes: Processes, program: str, path: str) -> str | None:
     """In an empty home and an empty folder, so that nothing of the project can answer in its stead."""
-    with tempfile.TemporaryDirectory(prefix="autopilot-version-") as empty:
+    with scratch_folder() as scratch:
+        empty = scratch.path
         env = {"PATH": path, "HOME": empty, "TMPDIR": empty, "LANG": "C.UTF-8"}
         job = Job(argv=(program, "--version"), cwd=empty, env=env, timeout_s=SECONDS, max_output=10_000)
         try:

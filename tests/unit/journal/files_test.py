@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.journal.files import make_folder, replace_with_backup, write_atomic
+from autopilot.journal.files import clear_torn, make_folder, replace_with_backup, write_atomic
 from support.powers import writes_anywhere
 
 
@@ -93,6 +93,18 @@ def test_the_content_before_is_the_backup(tmp_path: Path) -> None:
         assert path.read_bytes() == b"%d" % number
         assert backup.read_bytes() == b"%d" % (number - 1)
     assert names(tmp_path) == {"state.json", "state.json.backup"}
+
+
+def test_what_a_killed_writer_left_is_removed_and_a_writer_at_work_is_let_be(tmp_path: Path) -> None:
+    old, young, kept = tmp_path / "archive" / ".run.json.a1.tmp", tmp_path / ".state.json.b2.tmp", tmp_path / "mine.tmp"
+    make_folder(old.parent)
+    for path in (old, young, kept):
+        path.touch()
+    for path in (old, kept):
+        os.utime(path, (0, 0))
+
+    assert clear_torn(tmp_path) == 1
+    assert (old.exists(), young.exists(), kept.exists()) == (False, True, True)
 
 
 def test_leftovers_of_a_crash_are_no_obstacle(tmp_path: Path) -> None:
