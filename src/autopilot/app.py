@@ -313,7 +313,7 @@ def verdict(folder: str, phase: str, word: str, issues: tuple[str, ...], warn: W
 
 def trends(folder: str) -> tuple[dict[str, Any], ...]:
     """The numbers of every run that ended here, oldest first."""
-    return MetricsFile(find_root(Path(folder)) / ".autopilot").read()
+    return MetricsFile(find_root(Path(folder)) / ".autopilot").checked()
 
 
 def stop(folder: str, *, now: bool) -> str:

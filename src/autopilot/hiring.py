@@ -77,8 +77,11 @@ def _signature(settings: Settings) -> str:
 
 
 def past(home: Path) -> Ledger:
-    path, archived = home / "journal.db", StateFile(home).archived()
-    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
+    path, file = home / "journal.db", StateFile(home)
+    if not path.exists():
+        return ledger_of_archive(file.archived())
+    journal = SqliteJournal.read_only(path)
+    return read_ledger(journal, file.archived(journal.streams()))
 
 
 def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def seed() -> int:
 def record(suite: str, **counts: int) -> None:
     """Say what the suite went through, and add a line to the log where one is asked for."""
     line = {"suite": suite, "seed": seed(), "full": full(), "counts": counts, "date": datetime.now(UTC).isoformat()}
-    print(json.dumps(line))
+    sys.stdout.write(json.dumps(line) + "\n")
     if log := os.environ.get("AUTOPILOT_FAULTS_LOG"):
         with Path(log).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -52,7 +52,8 @@ def _journal_work(folder: Path, ack: Ack) -> None:
         for number in range(len(journal.load(RUN)), 6):
             journal.append(RUN, number, Noted(event=f"e{number}", details={"text": "x" * 900}))
             head = read_head(folder / "journal.head")
-            assert head is not None and head.seq == number + 1, "HEAD does not name the entry"
+            assert head is not None
+            assert head.seq == number + 1, "HEAD does not name the entry"
             ack(f"e{number}")
 
 

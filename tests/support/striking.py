@@ -66,4 +66,4 @@ def campaign(folder: Path, sample: int, seed: int, stores: dict[str, Store]) -> 
 
 if __name__ == "__main__":
     where, most, chance = sys.argv[1:4]
-    print(json.dumps(campaign(Path(where), int(most), int(chance), STORES)))
+    sys.stdout.write(json.dumps(campaign(Path(where), int(most), int(chance), STORES)))

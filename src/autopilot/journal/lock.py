@@ -171,7 +171,7 @@ def _content(fd: int) -> Owner:
     for _ in range(_TRIES):
         try:
             return msgspec.json.decode(os.pread(fd, 4096, 0), type=Owner)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             time.sleep(_PAUSE_S)
     return Owner(pid=0)
 

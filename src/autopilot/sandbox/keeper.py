@@ -24,6 +24,7 @@ INPUT, OUTPUT, ERRORS = "in", "out", "err"
 OLDER, NEWER = ".older", ".newer"
 MARK = b"AUTOPILOT_MARK="
 WHOLE = "whole"
+ROOM = 256
 
 
 class Order:
@@ -87,7 +88,8 @@ def main(order_fd: int, telling: int) -> int:
         stream.drain()
     code = "-" if why != "ended" else str(os.waitstatus_to_exitcode(status))
     seen = " ".join(str(stream.seen) for stream in streams)
-    leave(RESULT, f"{why} {code} {time.monotonic() - begun:.3f} {seen}\n".encode())
+    told = f"{why} {code} {time.monotonic() - begun:.3f} {seen}"
+    leave(RESULT, f"{told} {checksum(told)}\n".encode())
     return 0
 
 
@@ -120,8 +122,8 @@ class Stream:
                 self._turn()
             part, chunk = chunk[: self._left], chunk[self._left :]
             self._left -= len(part)
-            with Ignored(OSError):  # a full disk must not end the program
-                os.write(self._file, part)
+            with Ignored(OSError):  # a full disk must not end the program; what is missing shows in the file's size
+                write_all(self._file, part)
 
     def _turn(self) -> None:
         os.close(self._file)
@@ -205,6 +207,7 @@ class Watch:
 
 def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
     source = os.open(INPUT, os.O_RDONLY | os.O_CLOEXEC)
+    reserve(RESULT)
     streams = (Stream(OUTPUT, order.max_output), Stream(ERRORS, order.max_output))
     argv = tuple(word.replace(OURSELVES, str(os.getpid())) for word in order.argv)
     actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((source, *(s.end for s in streams)))]
@@ -269,12 +272,30 @@ def birth(pid: int) -> str:
         return file.read().rpartition(")")[2].split()[19]
 
 
+def reserve(name: str) -> None:
+    """Room for what is left at the end, so that a disk which is full by then can still take it."""
+    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT, 0o600)
+    write_all(fd, b" " * ROOM)
+    os.close(fd)
+
+
 def leave(name: str, content: bytes) -> None:
     """A file that is whole or not there. After a power cut it is not asked for: nothing was held through that."""
-    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(fd, content)
+    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT, 0o600)
+    write_all(fd, content)
+    os.ftruncate(fd, len(content))
     os.close(fd)
     os.rename(f"{name}.new", name)
+
+
+def write_all(fd: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(fd, content) :]
+
+
+def checksum(text: str) -> str:
+    """Of a line: no single letter of it can change unnoticed."""
+    return str(sum(place * letter for place, letter in enumerate(os.fsencode(text), 1)) % 65521)
 
 
 if __name__ == "__main__":
