@@ -20,7 +20,7 @@ from autopilot.domain.replays import left_behind
 from autopilot.domain.settings import Settings
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
-from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.sqlite import NoRun, SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
@@ -77,10 +77,11 @@ def _signature(settings: Settings) -> str:
 
 
 def past(home: Path) -> Ledger:
-    path, file = home / "journal.db", StateFile(home)
-    if not path.exists():
+    file = StateFile(home)
+    try:
+        journal = SqliteJournal.read_only(home / "journal.db")
+    except NoRun:
         return ledger_of_archive(file.archived())
-    journal = SqliteJournal.read_only(path)
     return read_ledger(journal, file.archived(journal.streams()))
 
 

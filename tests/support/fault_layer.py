@@ -71,10 +71,11 @@ class FaultLayer:
         """The wall clock of those processes goes wrong by so much; the monotonic one does not."""
         self._map[CLOCK_AT : CLOCK_AT + 8] = struct.pack("<q", int(seconds * SECOND))
 
-    def git_below(self, folder: Path) -> str:
-        """A folder for the front of PATH, whose git is under the layer too."""
+    def git_below(self, folder: Path, log: Path | None = None) -> str:
+        """A folder for the front of PATH, whose git is under the layer too. `log` is where changes are written down."""
         real = shutil.which("git")
-        sets = " ".join(f"{name}='{value}'" for name, value in self.env.items())
+        env = self.env | ({"FAULT_LOG": str(log)} if log else {})
+        sets = " ".join(f"{name}='{value}'" for name, value in env.items())
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "git").write_text(f'#!/bin/sh\n{sets} exec {real} "$@"\n', encoding="utf-8")
         (folder / "git").chmod(0o755)

@@ -1,4 +1,7 @@
-/* Loaded before the C library: fails the n-th change of a file below a folder, and moves the wall clock. */
+/*
+ * Loaded before the C library: fails the n-th change of a file below a folder, writes down every such change and every
+ * wait for the disk, moves the wall clock, and gives the machine's boot another name.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,6 +26,7 @@ struct control {
 };
 
 static struct control *shared;
+static int log_fd = -1;
 
 __attribute__((constructor)) static void begin(void) {
     const char *name = getenv("FAULT_CONTROL");
@@ -32,10 +36,43 @@ __attribute__((constructor)) static void begin(void) {
     void *found = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (found != MAP_FAILED) shared = found;
+    const char *log = getenv("FAULT_LOG");
+    if (log && shared) log_fd = fcntl(real(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644), F_DUPFD_CLOEXEC, 700);
 }
 
 static int below(const char *path) {
     return strncmp(path, shared->prefix, strlen(shared->prefix)) == 0;
+}
+
+/* One record: kind, number, lengths, then the two paths and the data. Appended at once, so that processes do not mix. */
+static void note(char kind, int64_t number, const char *path, const char *other, const void *data, size_t size) {
+    if (log_fd < 0 || !(below(path) || (other && below(other)))) return;
+    struct { int64_t kind, number, path, other, size; } head = {
+        kind, number, (int64_t)strlen(path), other ? (int64_t)strlen(other) : 0, (int64_t)size};
+    struct iovec parts[] = {{&head, sizeof head}, {(void *)path, head.path}, {(void *)other, head.other}, {(void *)data, size}};
+    int before = errno;
+    if (writev(log_fd, parts, 4) < 0) abort();
+    errno = before;
+}
+
+static const char *of_fd(int fd, char *full) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t size = readlink(link, full, PATH_MAX - 1);
+    full[size < 0 ? 0 : size] = 0;
+    return full;
+}
+
+static const char *of_path(int folder, const char *path, char *full) {
+    if (path[0] == '/') return path;
+    if (folder == AT_FDCWD) {
+        if (!getcwd(full, PATH_MAX)) full[0] = 0;
+    } else {
+        of_fd(folder, full);
+    }
+    size_t used = strlen(full);
+    snprintf(full + used, PATH_MAX - used, "/%s", path);
+    return full;
 }
 
 /* 0: go on. 1: fail with errno set. 2: write only a part. */
@@ -50,37 +87,57 @@ static int struck(int writes) {
     return 1;
 }
 
-static int at_path(const char *path) {
-    char full[PATH_MAX];
-    if (!shared || !shared->prefix[0]) return 0;
-    if (path[0] != '/') {
-        if (!getcwd(full, sizeof full)) return 0;
-        size_t used = strlen(full);
-        snprintf(full + used, sizeof full - used, "/%s", path);
-        path = full;
-    }
-    return below(path) && struck(0) == 1;
+static int watched(void) {
+    return shared && shared->prefix[0];
 }
 
-static int at_fd_path(int folder, const char *path) {
-    char link[64], full[PATH_MAX];
-    if (!shared || !shared->prefix[0]) return 0;
-    if (path[0] == '/' || folder == AT_FDCWD) return at_path(path);
-    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-    ssize_t size = readlink(link, full, sizeof full - 1);
-    if (size < 0) return 0;
-    snprintf(full + size, sizeof full - size, "/%s", path);
-    return at_path(full);
+static int at_path(int folder, const char *path) {
+    char full[PATH_MAX];
+    return watched() && below(of_path(folder, path, full)) && struck(0) == 1;
 }
 
 static int at_fd(int fd, int writes) {
-    char link[64], full[PATH_MAX];
-    if (!shared || !shared->prefix[0]) return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t size = readlink(link, full, sizeof full - 1);
-    if (size < 0) return 0;
-    full[size] = 0;
-    return below(full) ? struck(writes) : 0;
+    char full[PATH_MAX];
+    return watched() && below(of_fd(fd, full)) ? struck(writes) : 0;
+}
+
+static int noted(int done, char kind, int64_t number, int folder, const char *path) {
+    char full[PATH_MAX];
+    if (done >= 0 && log_fd >= 0) note(kind, number, of_path(folder, path, full), NULL, NULL, 0);
+    return done;
+}
+
+static int noted_both(int done, char kind, int from_folder, const char *from, int folder, const char *to) {
+    char one[PATH_MAX], other[PATH_MAX];
+    if (done >= 0 && log_fd >= 0)
+        note(kind, 0, of_path(from_folder, from, one), of_path(folder, to, other), NULL, 0);
+    return done;
+}
+
+/* What is renamed is written down whole: programs also write through buffers of the C library, past this layer. */
+static int noted_rename(int done, int from_folder, const char *from, int folder, const char *to) {
+    static __thread char content[1 << 16];
+    char one[PATH_MAX], other[PATH_MAX];
+    if (done < 0 || log_fd < 0) return done;
+    int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat64");
+    int fd = real(folder, to, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t size = fd < 0 ? -1 : read(fd, content, sizeof content);
+    if (fd >= 0) close(fd);
+    int whole = size > 0 && size < (ssize_t)sizeof content;
+    note('R', whole, of_path(from_folder, from, one), of_path(folder, to, other), content, whole ? (size_t)size : 0);
+    return done;
+}
+
+static int noted_fd(int done, char kind, int64_t number, int fd) {
+    char full[PATH_MAX];
+    if (done >= 0 && log_fd >= 0) note(kind, number, of_fd(fd, full), NULL, NULL, 0);
+    return done;
+}
+
+static ssize_t noted_write(ssize_t done, int fd, int64_t offset, const void *data) {
+    char full[PATH_MAX];
+    if (done > 0 && log_fd >= 0) note('W', offset, of_fd(fd, full), NULL, data, (size_t)done);
+    return done;
 }
 
 #define REAL(type, name, ...) \
@@ -95,26 +152,29 @@ static int at_fd(int fd, int writes) {
 ssize_t write(int fd, const void *data, size_t size) {
     REAL(ssize_t, write, int, const void *, size_t);
     WRITES(size);
-    return real(fd, data, size);
+    ssize_t done = real(fd, data, size);
+    if (done <= 0 || log_fd < 0 || fd == log_fd) return done;
+    off64_t end = lseek64(fd, 0, SEEK_CUR);
+    return end < 0 ? done : noted_write(done, fd, end - done, data);
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
     REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t);
     WRITES(size);
-    return real(fd, data, size, offset);
+    return noted_write(real(fd, data, size, offset), fd, offset, data);
 }
 
-#define ON_FD(name) \
+#define ON_FD(name, kind) \
     int name(int fd) { \
         REAL(int, name, int); \
-        return at_fd(fd, 0) ? -1 : real(fd); \
+        return at_fd(fd, 0) ? -1 : noted_fd(real(fd), kind, 0, fd); \
     }
-ON_FD(fsync)
-ON_FD(fdatasync)
+ON_FD(fsync, 'S')
+ON_FD(fdatasync, 'D')
 
 int ftruncate64(int fd, off64_t size) {
     REAL(int, ftruncate64, int, off64_t);
-    return at_fd(fd, 0) ? -1 : real(fd, size);
+    return at_fd(fd, 0) ? -1 : noted_fd(real(fd, size), 'T', size, fd);
 }
 
 #define CHANGES (O_CREAT | O_TRUNC)
@@ -125,7 +185,9 @@ int open64(const char *path, int flags, ...) {
     va_start(rest, flags);
     int mode = va_arg(rest, int);
     va_end(rest);
-    return (flags & CHANGES) && at_path(path) ? -1 : real(path, flags, mode);
+    if (!strcmp(path, "/proc/sys/kernel/random/boot_id") && getenv("FAULT_BOOT")) path = getenv("FAULT_BOOT");
+    if (!(flags & CHANGES)) return real(path, flags, mode);
+    return at_path(AT_FDCWD, path) ? -1 : noted(real(path, flags, mode), 'O', !!(flags & O_TRUNC), AT_FDCWD, path);
 }
 
 int openat64(int folder, const char *path, int flags, ...) {
@@ -134,47 +196,62 @@ int openat64(int folder, const char *path, int flags, ...) {
     va_start(rest, flags);
     int mode = va_arg(rest, int);
     va_end(rest);
-    return (flags & CHANGES) && at_fd_path(folder, path) ? -1 : real(folder, path, flags, mode);
+    if (!(flags & CHANGES)) return real(folder, path, flags, mode);
+    return at_path(folder, path) ? -1 : noted(real(folder, path, flags, mode), 'O', !!(flags & O_TRUNC), folder, path);
 }
 
 int rename(const char *from, const char *to) {
     REAL(int, rename, const char *, const char *);
-    return at_path(to) ? -1 : real(from, to);
+    return at_path(AT_FDCWD, to) ? -1 : noted_rename(real(from, to), AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int renameat(int from_folder, const char *from, int folder, const char *to) {
     REAL(int, renameat, int, const char *, int, const char *);
-    return at_fd_path(folder, to) ? -1 : real(from_folder, from, folder, to);
+    return at_path(folder, to) ? -1 : noted_rename(real(from_folder, from, folder, to), from_folder, from, folder, to);
 }
 
 int link(const char *from, const char *to) {
     REAL(int, link, const char *, const char *);
-    return at_path(to) ? -1 : real(from, to);
+    return at_path(AT_FDCWD, to) ? -1 : noted_both(real(from, to), 'L', AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int linkat(int from_folder, const char *from, int folder, const char *to, int flags) {
     REAL(int, linkat, int, const char *, int, const char *, int);
-    return at_fd_path(folder, to) ? -1 : real(from_folder, from, folder, to, flags);
+    if (at_path(folder, to)) return -1;
+    return noted_both(real(from_folder, from, folder, to, flags), 'L', from_folder, from, folder, to);
 }
 
 int unlink(const char *path) {
     REAL(int, unlink, const char *);
-    return at_path(path) ? -1 : real(path);
+    return at_path(AT_FDCWD, path) ? -1 : noted(real(path), 'U', 0, AT_FDCWD, path);
 }
 
 int unlinkat(int folder, const char *path, int flags) {
     REAL(int, unlinkat, int, const char *, int);
-    return at_fd_path(folder, path) ? -1 : real(folder, path, flags);
+    return at_path(folder, path) ? -1 : noted(real(folder, path, flags), 'U', 0, folder, path);
 }
 
 int mkdir(const char *path, mode_t mode) {
     REAL(int, mkdir, const char *, mode_t);
-    return at_path(path) ? -1 : real(path, mode);
+    return at_path(AT_FDCWD, path) ? -1 : noted(real(path, mode), 'M', 0, AT_FDCWD, path);
 }
 
 int mkdirat(int folder, const char *path, mode_t mode) {
     REAL(int, mkdirat, int, const char *, mode_t);
-    return at_fd_path(folder, path) ? -1 : real(folder, path, mode);
+    return at_path(folder, path) ? -1 : noted(real(folder, path, mode), 'M', 0, folder, path);
+}
+
+int rmdir(const char *path) {
+    REAL(int, rmdir, const char *);
+    return noted(real(path), 'U', 0, AT_FDCWD, path);
+}
+
+int symlink(const char *from, const char *to) {
+    REAL(int, symlink, const char *, const char *);
+    char full[PATH_MAX];
+    int done = real(from, to);
+    if (!done && log_fd >= 0) note('Y', 0, of_path(AT_FDCWD, to, full), NULL, from, strlen(from));
+    return done;
 }
 
 static int64_t moved(void) {

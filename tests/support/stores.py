@@ -1,8 +1,7 @@
 """Every store of the program as something that can be worked with, looked at, and worked with again."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +27,6 @@ from autopilot.sessions.open_loops import OpenLoops
 from autopilot.sessions.registry import Entry, Registry
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.git import storage_errors
-from autopilot.workspace.repo_map import book
 
 RUN, NOON = "run-2026-01-01-120000", datetime(2026, 1, 1, 12, tzinfo=UTC)
 Ack = Callable[[str], None]
@@ -233,22 +231,6 @@ def _planning_held(folder: Path) -> list[str]:
     return [path.name for path in found if path.read_bytes() == path.name.encode() * 700]
 
 
-def _book_work(folder: Path, ack: Ack) -> None:
-    """A map is made again where it cannot be kept: what it says of trouble is caught by who asks for one."""
-    with ExitStack() as stack:
-        kept = stack.enter_context(book.opened(folder / "repo-map.db"))
-        kept.put_files([("a.py", "python", None), ("b.py", "python", None)])
-        kept.put_note("commit", "c0")
-    ack("c0")
-
-
-def _book_held(folder: Path) -> list[str]:
-    with book.opened(folder / "repo-map.db") as kept:
-        note = kept.note("commit")
-        assert note is None or [file.path for file in kept.paths()] == ["a.py", "b.py"]
-    return [note] if note else []
-
-
 STORES: dict[str, Store] = {
     "journal": Store(_journal_work, _journal_held, tuple(f"e{n}" for n in range(6))),
     "state": Store(_state_work, _state_held, ("s0", "s1", "s2")),
@@ -264,12 +246,6 @@ STORES: dict[str, Store] = {
     "transcripts": Store(_transcripts_work, _transcripts_held, ("r/1/a/1", "r/1/a/2")),
     "planning files": Store(_planning_work, _planning_held, ("p0", "p1")),
 }
-
-
-def chosen(names: str) -> Iterator[tuple[str, Store]]:
-    """By their names, with a comma between; all of them for an empty text."""
-    wanted = names.split(",") if names else list(STORES)
-    return ((name, STORES[name]) for name in wanted)
 
 
 def _naive_work(folder: Path, ack: Ack) -> None:
@@ -290,3 +266,4 @@ def _naive_held(folder: Path) -> list[str]:
 
 # What the checks must be able to find fault with.
 NAIVE = Store(_naive_work, _naive_held, ("w0", "w1", "w2", "w3"))
+EVERY = {**STORES, "naive": NAIVE}

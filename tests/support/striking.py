@@ -1,15 +1,18 @@
 """Runs under the fault layer: strikes every store at every operation, and tells what came of it as JSON."""
 
 import json
+import os
 import random
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from autopilot.domain.errors import AutopilotError
 from support.fault_layer import KINDS, Fault, FaultLayer, joined
-from support.stores import STORES, Store
+from support.stores import EVERY, NAIVE, STORES, Store
 
 
 def struck(store: Store, folder: Path, layer: FaultLayer, at: int, fault: Fault) -> str:
@@ -64,6 +67,30 @@ def campaign(folder: Path, sample: int, seed: int, stores: dict[str, Store]) -> 
     return {"counts": counts, "violations": violations}
 
 
+def worked(folder: Path, store: Store, log: Path) -> list[tuple[int, str]]:
+    """Work undisturbed, and say how much had been written to the log when something was acknowledged."""
+    acknowledged = list[tuple[int, str]]()
+    layer = joined()
+    layer.arm(folder)
+    store.work(folder, lambda what: acknowledged.append((log.stat().st_size, what)))
+    layer.disarm()
+    return acknowledged
+
+
+def told_in_child(layer: FaultLayer, *words: str | Path, log: Path | None = None) -> Any:
+    """What this module tells as a program under the layer."""
+    env = {**os.environ, **layer.env, **({"FAULT_LOG": str(log)} if log else {})}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    done = subprocess.run([sys.executable, __file__, *map(str, words)], env=env, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main(verb: str, folder: str, *words: str) -> Any:
+    if verb == "work":
+        return worked(Path(folder), EVERY[words[0]], Path(os.environ["FAULT_LOG"]))
+    stores = {"naive": NAIVE} if words[2:] else STORES
+    return campaign(Path(folder), int(words[0]), int(words[1]), stores)
+
+
 if __name__ == "__main__":
-    where, most, chance = sys.argv[1:4]
-    sys.stdout.write(json.dumps(campaign(Path(where), int(most), int(chance), STORES)))
+    sys.stdout.write(json.dumps(main(*sys.argv[1:])))

@@ -173,8 +173,12 @@ class ReadOnlyJournal:
         return db
 
 
-def _no_run(path: Path) -> StorageFailed:
-    return StorageFailed(
+class NoRun(StorageFailed):
+    """There is no journal, or one that was only just being made."""
+
+
+def _no_run(path: Path) -> NoRun:
+    return NoRun(
         "No run found.",
         why=f"There is no journal at {str(path)!r}, or it is empty.",
         do="Start a run with `autopilot run`.",

@@ -10,7 +10,7 @@ import msgspec
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
 from autopilot.domain.sealed import intact
-from autopilot.workspace.beneath import Refused, opened, read_regular, write_atomic
+from autopilot.workspace.beneath import Refused, opened, read_regular, sync_ref, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import clear_ref_lock
 from autopilot.workspace.store import OURS_ALONE, Identity, Store, shown
@@ -170,6 +170,7 @@ class UserRepository:
             there = self.tip(candidate)
             movable = there is None or (candidate == store.branch and candidate not in shown_now)
             if there == commit or (movable and self._pointed(candidate, commit, there)):
+                sync_ref(common_dir, f"refs/heads/{candidate}")
                 return candidate
         raise RepositoryInvalid(
             f"no branch named {name!r} can be made",
