@@ -291,7 +291,7 @@ def resume(
         sandbox=changes.sandbox or settings.sandbox,
         keep_awake=settings.keep_awake and changes.keep_awake,
     )
-    crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
+    crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
         return driver.go_on(begun.run, project, changes.caps)

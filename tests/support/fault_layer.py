@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).with_name("faultio.c")
-SIZE, PREFIX_AT, CLOCK_AT = 512, 64, 48
+SIZE, PREFIX_AT, CLOCK_AT, STEADY_AT = 512, 64, 48, 56
 NUMBERS = struct.Struct("<6q")
 SECOND = 1_000_000_000
 
@@ -70,6 +70,10 @@ class FaultLayer:
     def move_clock(self, seconds: float) -> None:
         """The wall clock of those processes goes wrong by so much; the monotonic one does not."""
         self._map[CLOCK_AT : CLOCK_AT + 8] = struct.pack("<q", int(seconds * SECOND))
+
+    def stand_still(self, seconds: float) -> None:
+        """As if those processes had been stopped for so long: the clock that nobody sets has gone on without them."""
+        self._map[STEADY_AT : STEADY_AT + 8] = struct.pack("<q", int(seconds * SECOND))
 
     def git_below(self, folder: Path, log: Path | None = None) -> str:
         """A folder for the front of PATH, whose git is under the layer too. `log` is where changes are written down."""

@@ -1,6 +1,6 @@
 /*
  * Loaded before the C library: fails the n-th change of a file below a folder, writes down every such change and every
- * wait for the disk, moves the wall clock, and gives the machine's boot another name.
+ * wait for the disk, moves the clocks, and gives the machine's boot another name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 
 /* Shared by every process that the test starts, and by the test itself. */
 struct control {
-    int64_t seen, at, error, sticky, cut, hits, clock_ns, reserved;
+    int64_t seen, at, error, sticky, cut, hits, clock_ns, steady_ns;
     char prefix[448];
 };
 
@@ -254,15 +254,16 @@ int symlink(const char *from, const char *to) {
     return done;
 }
 
-static int64_t moved(void) {
-    return shared ? __atomic_load_n(&shared->clock_ns, __ATOMIC_SEQ_CST) : 0;
+static int64_t moved(clockid_t which) {
+    if (!shared || (which != CLOCK_REALTIME && which != CLOCK_MONOTONIC)) return 0;
+    return __atomic_load_n(which == CLOCK_REALTIME ? &shared->clock_ns : &shared->steady_ns, __ATOMIC_SEQ_CST);
 }
 
 int clock_gettime(clockid_t which, struct timespec *now) {
     REAL(int, clock_gettime, clockid_t, struct timespec *);
     int done = real(which, now);
-    if (!done && which == CLOCK_REALTIME && moved()) {
-        int64_t told = (int64_t)now->tv_sec * 1000000000 + now->tv_nsec + moved();
+    if (!done && moved(which)) {
+        int64_t told = (int64_t)now->tv_sec * 1000000000 + now->tv_nsec + moved(which);
         now->tv_sec = told / 1000000000;
         now->tv_nsec = told % 1000000000;
     }

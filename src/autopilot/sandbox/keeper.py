@@ -15,7 +15,7 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-LOOK_S = 10.0
+LOOK_S, LOOKS, STALLED_S = 10.0, 8, 0.5
 PATIENCE_S = 5.0
 CHUNK = 1 << 16
 OURSELVES = "@keeper@"
@@ -82,7 +82,7 @@ def main(order_fd: int, telling: int) -> int:
     os.close(telling)
     for fd in order.inherited:
         os.close(fd)
-    why = Watch(order, streams, asked).until_end(pid, begun)
+    why = Watch(order, streams, asked).until_end(pid)
     status = end_all(pid, order.mark)
     for stream in streams:
         stream.drain()
@@ -154,20 +154,21 @@ class Watch:
         self._order, self._asked = order, asked
         self._open = {stream.pipe: stream for stream in streams}
         self._renewed, self._since = 0, time.monotonic()
+        self._looked = self._since
 
-    def until_end(self, pid: int, begun: float) -> str:
+    def until_end(self, pid: int) -> str:
         hold = os.pidfd_open(pid)
         poller = select.poll()
         for fd in (hold, self._asked, *self._open):
             poller.register(fd, select.POLLIN)
-        deadline = begun + self._order.timeout_s
+        deadline = self._looked + self._order.timeout_s
         while True:
             left = deadline - time.monotonic()
-            if left <= 0:
-                return "timeout"
-            if self._lapsed():
-                return "lapsed"
-            ready = {fd for fd, _ in poller.poll(min(left, LOOK_S, self._order.lease_s) * 1000)}
+            if left <= 0 or self._lapsed():
+                return "ended" if hold in dict(poller.poll(0)) else "timeout" if left <= 0 else "lapsed"
+            wait = min(left, LOOK_S, self._order.lease_s, self._order.timeout_s / LOOKS)
+            ready = {fd for fd, _ in poller.poll(wait * 1000)}
+            deadline += self._late(wait)
             for fd in [fd for fd in ready & self._open.keys() if not self._open[fd].take()]:
                 poller.unregister(fd)
                 del self._open[fd]
@@ -175,6 +176,15 @@ class Watch:
                 return "ended"
             if self._asked in ready:
                 return "over" if os.read(self._asked, 1)[0] == signal.SIGUSR1 else "stopped"
+
+    def _late(self, wait: float) -> float:
+        """How long we were stopped since the last look; so was the program, most likely, and nobody had that time."""
+        now = time.monotonic()
+        late, self._looked = now - self._looked - wait, now
+        if late <= STALLED_S:
+            return 0.0
+        self._since += late
+        return late
 
     def _lapsed(self) -> bool:
         """
