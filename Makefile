@@ -15,7 +15,7 @@ help:
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
 	@echo "make bench   ratios against a baseline measured in the same run"
-	@echo "make faults  kill -9 at every write, at 200 random instants, and at 100 while an agent is at work"
+	@echo "make faults  kill -9 at every write and at random instants; power cuts, failing and full disks, damage, clocks"
 	@echo "make honesty the liar suite: dishonest agents must be caught, honest ones accepted"
 	@echo "make lock    requirements/*.lock anew from pyproject.toml (needs uv)"
 
@@ -77,6 +77,7 @@ bench: $(VENV)/.dev
 
 faults: $(VENV)/.dev
 	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash tests/flow/keepers_test.py
+	AUTOPILOT_FAULTS=full $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -s tests/faults
 
 honesty: $(VENV)/.dev
 	$(BIN)/python bench/honesty/run.py --jobs $(WORKERS)

@@ -170,7 +170,7 @@ class Tracker:
 
     def _renamed(self, at: int, done: Operation) -> None:
         other, file = done.other, self._names[done.path]
-        if done.number and self._held.get(file) != done.data:
+        if done.number and bytes(self._held.get(file, b"")) != done.data:
             self._change(Content(at, file, 0, done.data))
         if done.kind == "L":
             self._name(at, (other, file))

@@ -147,7 +147,11 @@ def _papers_held(folder: Path) -> list[str]:
 def _asked_work(folder: Path, ack: Ack) -> None:
     file = AskedFile(folder, "context-map.json")
     for phase in ("1", "2"):
-        file.update(lambda paper, p=phase: {**paper, "phases": {**paper["phases"], p: {}}})
+
+        def change(paper: dict[str, Any], phase: str = phase) -> dict[str, Any]:
+            return {**paper, "phases": {**paper["phases"], phase: {}}}
+
+        file.update(change)
         ack(phase)
 
 
