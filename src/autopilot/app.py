@@ -291,7 +291,7 @@ def resume(
         wait=settings.wait if changes.wait is None else changes.wait,
         failover=changes.failover or settings.failover,
     )
-    crew = hire(msgspec.structs.replace(begun, settings=settings), Path(folder))
+    crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
         return driver.go_on(begun.run, project, changes)
@@ -313,7 +313,7 @@ def verdict(folder: str, phase: str, word: str, issues: tuple[str, ...], warn: W
 
 def trends(folder: str) -> tuple[dict[str, Any], ...]:
     """The numbers of every run that ended here, oldest first."""
-    return MetricsFile(find_root(Path(folder)) / ".autopilot").read()
+    return MetricsFile(find_root(Path(folder)) / ".autopilot").checked()
 
 
 def stop(folder: str, *, now: bool) -> str:

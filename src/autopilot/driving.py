@@ -122,7 +122,8 @@ class Driver:
             for line in (*verified_already(record), *self._uniform(record)):
                 self.warn(line)
             streams.append_run(resumed)
-            return self._drive(streams, workspace, record.start)
+            # The repository may have been moved since the run began.
+            return self._drive(streams, workspace, msgspec.structs.replace(record.start, root=str(self.home.parent)))
 
     def _clear_up(self, run: str, workspace: GitWorkspace, journal: SqliteJournal) -> None:
         """End and remove what the process before us left, but for calls that go on and have no answer on record yet."""

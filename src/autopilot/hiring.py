@@ -22,7 +22,7 @@ from autopilot.domain.replays import left_behind
 from autopilot.domain.settings import Settings
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
-from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.sqlite import NoRun, SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import prices
 from autopilot.provision import Provision, provide
@@ -81,8 +81,12 @@ def _signature(settings: Settings) -> str:
 
 
 def past(home: Path) -> Ledger:
-    path, archived = home / "journal.db", StateFile(home).archived()
-    return read_ledger(SqliteJournal.read_only(path), archived) if path.exists() else ledger_of_archive(archived)
+    file = StateFile(home)
+    try:
+        journal = SqliteJournal.read_only(home / "journal.db")
+    except NoRun:
+        return ledger_of_archive(file.archived())
+    return read_ledger(journal, file.archived(journal.streams()))
 
 
 def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:

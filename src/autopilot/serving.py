@@ -216,7 +216,7 @@ def transcript(folder: Path, call: str) -> Transcript:
         with opened(folder / ".autopilot") as home:
             held = read_regular(home, str(transcripts.path_of(Path("transcripts"), call)), MOST_TRANSCRIPT)
         kept = msgspec.json.decode(held, type=transcripts.Transcript)
-    except (OSError, Refused, msgspec.DecodeError, RecursionError):
+    except (OSError, Refused, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Transcript()
     ended = "cut off at its time limit" if kept.exit is None else f"exit code {kept.exit}"
     told = f"{shlex.join(kept.command)}\n{ended} after {kept.seconds:.1f} s"

@@ -8,7 +8,7 @@ from pathlib import Path
 from autopilot import hiring
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import AgentAnswered, Event, StepFinished
-from autopilot.engine.asking import NOT_TO_BE_HAD
+from autopilot.domain.patience import TROUBLES
 from autopilot.journal.lock import owner
 from autopilot.journal.sqlite import SqliteJournal
 from support.repos import git
@@ -72,7 +72,7 @@ def steps_done(done: list[tuple[str, Event]]) -> Counter[tuple[str, str, int]]:
 def calls_heard(done: list[tuple[str, Event]]) -> Counter[str]:
     """How often each call has its answer on record; an agent that was not to be had has given none."""
     return Counter(
-        event.call for _, event in done if isinstance(event, AgentAnswered) and event.outcome not in NOT_TO_BE_HAD
+        event.call for _, event in done if isinstance(event, AgentAnswered) and event.outcome not in TROUBLES
     )
 
 

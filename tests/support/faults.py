@@ -1,7 +1,8 @@
-"""How much of the fault regime is wanted, from which seed, and where its counts are written."""
+"""How the fault suites are run: short with every change, in full on demand, and where their counts are written."""
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +18,13 @@ def seed() -> int:
     return int(os.environ.get("AUTOPILOT_FAULTS_SEED", "1"))
 
 
-def record(suite: str, counts: Mapping[str, int]) -> None:
-    """Tell what was done, and append it as a line of JSON to the file that AUTOPILOT_FAULTS_LOG names."""
-    line = json.dumps({"suite": suite, "seed": seed(), "counts": dict(counts), "date": datetime.now(UTC).isoformat()})
-    print(line)  # noqa: T201 - pytest shows it with -s, and a failing test does so always
+def record(suite: str, counts: Mapping[str, int] | None = None, /, **more: int) -> None:
+    """Tell what was done; a full run adds it as a line of JSON to the file that AUTOPILOT_FAULTS_LOG names."""
+    told = {**(counts or {}), **more}
+    line = json.dumps({"suite": suite, "seed": seed(), "counts": told, "date": f"{datetime.now(UTC):%Y-%m-%d}"})
+    sys.stdout.write(f"{line}\n")
     path = os.environ.get("AUTOPILOT_FAULTS_LOG")
-    if path:
+    if full() and path:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with Path(path).open("a", encoding="utf-8") as log:
             log.write(f"{line}\n")

@@ -205,8 +205,10 @@ def _read(path: str) -> str | None:
 
 
 def _parsed(text: str | None) -> dict[str, object] | None:
+    from autopilot.domain.sealed import intact
+
     try:
-        state = json.loads(text) if text else None
+        state = json.loads(text) if text and intact(text.encode()) else None
     except (ValueError, RecursionError):
         return None
     return state if isinstance(state, dict) and isinstance(state.get("_meta"), dict) else None

@@ -50,6 +50,8 @@ def heed_cooldown(run: RunRecord, now: str) -> None:
     until, end = cooldown_until(run), run.end
     if until is None or not isinstance(end, RunStopped) or datetime.fromisoformat(now) >= until:
         return
+    if now < run.entries[-1].at:  # the clock was put back since: nobody knows how much of the time is over
+        return
     raise BreakerOpen(
         f"A circuit breaker stopped the run: {end.reason}",
         why=f"Started again at once it would most likely end there again; it cools down until {until:%H:%M:%S} UTC.",

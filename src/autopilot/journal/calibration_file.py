@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.calibration import Calibration
+from autopilot.domain.sealed import intact, sealed
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -25,7 +26,7 @@ class CalibrationFile:
         elif known == calibration:
             return
         make_folder(self._path.parent)
-        write_atomic(self._path, msgspec.json.format(msgspec.json.encode(calibration), indent=2) + b"\n")
+        write_atomic(self._path, sealed(msgspec.json.format(msgspec.json.encode(calibration), indent=2)))
 
     def _known(self) -> tuple[Calibration, bytes | None]:
         with translated(self._path):
@@ -33,6 +34,8 @@ class CalibrationFile:
                 content = self._path.read_bytes()
             except FileNotFoundError:
                 return Calibration(), None
+        if not intact(content):
+            return Calibration(), content
         try:
             return msgspec.json.decode(content, type=Calibration), None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -10,8 +10,17 @@ def iso(moment: datetime) -> str:
 
 
 class SystemClock:
+    """
+    The time of day when it was made, and from then on the clock that nobody sets and that sleeps with the machine.
+
+    So no duration is wrong, and no limit of time reached, because the time of day was corrected or a lid was closed.
+    """
+
+    def __init__(self) -> None:
+        self._made, self._since = datetime.now(UTC), time.monotonic()
+
     def now(self) -> str:
-        return iso(datetime.now(UTC))
+        return iso(self._made + timedelta(seconds=time.monotonic() - self._since))
 
     def monotonic(self) -> float:
         return time.monotonic()

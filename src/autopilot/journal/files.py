@@ -22,6 +22,13 @@ def flush(fd: int) -> None:
         os.fdatasync(fd)
 
 
+def write_at(fd: int, data: bytes, offset: int) -> None:
+    """All of it: the system may take only a part of what it is given at a time."""
+    while data:
+        done = os.pwrite(fd, data, offset)
+        data, offset = data[done:], offset + done
+
+
 def flush_folder(folder: Path) -> None:
     """Names made or changed in the folder survive a power cut."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

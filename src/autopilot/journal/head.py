@@ -8,7 +8,7 @@ from typing import Self
 
 from autopilot.journal.chain import Tip
 from autopilot.journal.failures import translated
-from autopilot.journal.files import flush, flush_folder
+from autopilot.journal.files import flush, flush_folder, write_at
 
 # Two slots written in turn, in blocks of their own: a write cut short can spoil only the older of the two.
 SLOTS, SLOT_BYTES = 2, 4096
@@ -42,13 +42,13 @@ class HeadFile:
     def write(self, tip: Tip) -> None:
         """On disk when this returns. In place, so a full disk cannot refuse it."""
         with translated(self._path):
-            os.pwrite(self._fd, _line(tip), tip.seq % SLOTS * SLOT_BYTES)
+            write_at(self._fd, _line(tip), tip.seq % SLOTS * SLOT_BYTES)
             flush(self._fd)
 
     def lay(self, tip: Tip) -> None:
         """Give the file its full size, both slots holding the tip, and make its name durable."""
         with translated(self._path):
-            os.pwrite(self._fd, b"".join(_line(tip).ljust(SLOT_BYTES, b"\0") for _ in range(SLOTS)), 0)
+            write_at(self._fd, b"".join(_line(tip).ljust(SLOT_BYTES, b"\0") for _ in range(SLOTS)), 0)
             flush(self._fd)
             flush_folder(self._path.parent)
 

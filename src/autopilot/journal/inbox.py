@@ -1,5 +1,6 @@
 """The folder `.autopilot/inbox`: what a person says while a run holds the journal, a file each."""
 
+import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -7,9 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.domain.errors import StorageFailed
 from autopilot.domain.person import HumanWord, Said
+from autopilot.domain.sealed import intact, sealed
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
+
+_OURS = re.compile(r"\d{20}-[0-9a-f]{8}")
 
 
 class FileInbox:
@@ -28,11 +33,15 @@ class FileInbox:
             issues=tuple(issues),
         )
         make_folder(self._folder)
-        write_atomic(self._path(said.id), msgspec.json.encode(said) + b"\n")
+        write_atomic(self._path(said.id), sealed(msgspec.json.format(msgspec.json.encode(said), indent=2)))
         return said
 
     def waiting(self) -> Sequence[Said]:
-        """Oldest first, as their names sort. A file that is none of ours is let be."""
+        """
+        Oldest first, as their names sort. A file that is none of ours is let be.
+
+        Raises `StorageFailed` for a damaged one of ours: what a person said is not passed over.
+        """
         try:
             names = sorted(path.stem for path in self._folder.glob("*.json"))
         except OSError:
@@ -52,7 +61,23 @@ class FileInbox:
 
     def _read(self, name: str) -> Said | None:
         try:
-            said = msgspec.json.decode(self._path(name).read_bytes(), type=Said)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            content = self._path(name).read_bytes()
+        except OSError:
             return None
-        return said if said.id == name else None
+        said = _said(content)
+        if said is not None and said.id == name:
+            return said
+        if _OURS.fullmatch(name) is None:
+            return None
+        raise StorageFailed(
+            f"{str(self._path(name))!r} is damaged.",
+            why="It holds what somebody said of a phase, and a guess at it could be the opposite.",
+            do="Remove the file, then say it again with `autopilot verdict`.",
+        )
+
+
+def _said(content: bytes) -> Said | None:
+    try:
+        return msgspec.json.decode(content, type=Said) if intact(content) else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -15,7 +15,7 @@ from autopilot.domain.errors import RepositoryInvalid, RunLocked
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.failures import translated
-from autopilot.journal.files import make_folder
+from autopilot.journal.files import make_folder, write_at
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # A look at who holds the lock takes it for an instant; a start waits that out before it gives up.
@@ -70,7 +70,7 @@ class RunLock:
         )
         text = msgspec.json.encode(owner) + b"\n"
         with translated(self._path):
-            os.pwrite(self._fd, text, 0)
+            write_at(self._fd, text, 0)
             os.ftruncate(self._fd, len(text))
 
     def __exit__(self, *_: object) -> None:
@@ -171,7 +171,7 @@ def _content(fd: int) -> Owner:
     for _ in range(_TRIES):
         try:
             return msgspec.json.decode(os.pread(fd, 4096, 0), type=Owner)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             time.sleep(_PAUSE_S)
     return Owner(pid=0)
 

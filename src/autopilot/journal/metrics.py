@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.errors import StorageFailed
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -88,6 +89,17 @@ class MetricsFile:
     def read(self) -> tuple[dict[str, Any], ...]:
         """What is no list of runs counts as none."""
         return self._known()[0]
+
+    def checked(self) -> tuple[dict[str, Any], ...]:
+        """The same for who has nothing else to tell. Raises `StorageFailed` for a file that cannot be understood."""
+        known, damaged = self._known()
+        if damaged is not None:
+            raise StorageFailed(
+                f"{str(self._path)!r} is damaged.",
+                why="It holds the numbers of all runs, and without them there is nothing to compare.",
+                do="Restore it from a backup, or move it away to begin a new one.",
+            )
+        return known
 
     def record(self, metrics: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
         """

@@ -39,12 +39,13 @@ _BEHIND = """
 # A run's own stream and those of its phases: "/" is the letter before "0".
 _SINCE = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
-    from entries e where seq > ? and (stream = ? or (stream >= ? || '/' and stream < ? || '0')) order by seq
+    from entries e not indexed where seq > ? and (stream = ? or (stream >= ? || '/' and stream < ? || '0')) order by seq
 """
 _RUN = """
     select seq, stream, number, at, version, body, hash, (select p.hash from entries p where p.seq = e.seq - 1)
     from entries e not indexed where stream = ?1 or (stream > ?1 || '/' and stream < ?1 || '0') order by seq
 """
+_LENGTHS = "select stream, count(*) from entries not indexed where seq > ? group by stream"
 _TIP = "select seq, hash from entries order by seq desc limit 1"
 _STREAMS = "select stream from entries where number = 0 order by seq"
 
@@ -86,6 +87,11 @@ def walk(db: sqlite3.Connection, path: Path) -> tuple[Tip, dict[str, int]]:
         return follow(db.execute(_WALK))
     except ChainBroken as broken:
         raise failures.damaged(path, f"{broken.how} (entry {broken.seq})") from broken
+
+
+def lengths_behind(db: sqlite3.Connection, seq: int) -> dict[str, int]:
+    """How many entries each stream has behind that number, counted without the index by which streams are read."""
+    return dict(db.execute(_LENGTHS, (seq,)).fetchall())
 
 
 def tip_of(db: sqlite3.Connection) -> Tip:

@@ -102,12 +102,17 @@ class ReadOnlyJournal:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        self._turn, self._counted, self._lengths = threading.Lock(), Tip(), dict[str, int]()
         with translated(self._path), closing(self._opened()):
             pass
 
     def load(self, stream: str) -> tuple[Entry, ...]:
         with translated(self._path), closing(self._opened()) as db:
-            return rows.read_stream(db, self._path, stream)
+            db.execute("begin")
+            entries = rows.read_stream(db, self._path, stream)
+            if len(entries) != self._length(db, stream):
+                raise failures.damaged(self._path, f"entries lost (at the end of {stream!r})")
+            return entries
 
     def load_run(self, run: str) -> dict[str, tuple[Entry, ...]]:
         """Every stream of the run by its name, as they were at one moment."""
@@ -140,6 +145,17 @@ class ReadOnlyJournal:
         with translated(self._path), closing(self._opened()) as db:
             return rows.walk(db, self._path)[0].seq
 
+    def _length(self, db: sqlite3.Connection, stream: str) -> int:
+        """A damaged index could hide the end of a stream. Each entry is counted once in the life of a reader."""
+        with self._turn:
+            tip = rows.tip_of(db)
+            if tip.seq < self._counted.seq:  # another thread has seen a later one
+                return rows.lengths_behind(db, 0).get(stream, 0)
+            for name, more in rows.lengths_behind(db, self._counted.seq).items():
+                self._lengths[name] = self._lengths.get(name, 0) + more
+            self._counted = tip
+            return self._lengths.get(stream, 0)
+
     def _opened(self) -> sqlite3.Connection:
         if not self._path.is_file():
             raise _no_run(self._path)
@@ -157,8 +173,12 @@ class ReadOnlyJournal:
         return db
 
 
-def _no_run(path: Path) -> StorageFailed:
-    return StorageFailed(
+class NoRun(StorageFailed):
+    """There is no journal, or one that was only just being made."""
+
+
+def _no_run(path: Path) -> NoRun:
+    return NoRun(
         "No run found.",
         why=f"There is no journal at {str(path)!r}, or it is empty.",
         do="Start a run with `autopilot run`.",

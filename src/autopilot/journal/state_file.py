@@ -1,17 +1,20 @@
 """state.json: written whole, read with its backup behind it, archived at the end; never one that is not ours."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from autopilot.domain.errors import RepositoryInvalid
+from autopilot.domain.errors import RepositoryInvalid, StorageFailed
+from autopilot.domain.sealed import FIELD, intact, sealed
 from autopilot.journal.failures import translated
 from autopilot.journal.files import backup_of, flush_folder, make_folder, replace_with_backup, write_atomic
 from autopilot.journal.projection import VERSION, state_text
 from autopilot.journal.state_printer import StatePrinter
 
+_KNOWN = tuple(int(number) for number in VERSION.split("."))
 _RUN_ID = re.compile(r"run-\d{4}-\d{2}-\d{2}-\d{6}[A-Za-z0-9._-]*")
 
 
@@ -28,9 +31,9 @@ class StateFile:
         text = self._printer.text(state)
         known = self._sound or self.read() is not None
         if known and not self._sound and _parsed(_bytes(self._path)) is None:
-            write_atomic(self._path, text)
+            write_atomic(self._path, sealed(text))
         else:
-            replace_with_backup(self._path, text)
+            replace_with_backup(self._path, sealed(text))
         self._sound = True
 
     def read(self) -> dict[str, Any] | None:
@@ -45,6 +48,12 @@ class StateFile:
         state = _parsed(content)
         if state is None:
             state = _parsed(_bytes(backup_of(self._path)))
+        if _newer(state):
+            raise RepositoryInvalid(
+                f"{str(self._path)!r} was written by a newer Autopilot (version {state['_meta']['version']}).",
+                why=f"This one knows version {VERSION} and could misread it.",
+                do="Upgrade Autopilot, then try again.",
+            )
         if not _ours(state):
             raise RepositoryInvalid(
                 f"{str(self._path)!r} was not written by Autopilot, or it is damaged beyond reading.",
@@ -53,11 +62,24 @@ class StateFile:
             )
         return _with_bare_keys(state)
 
-    def archived(self) -> tuple[dict[str, Any], ...]:
-        """The states of finished runs, oldest first. What is damaged or not ours is passed over."""
+    def archived(self, known: Collection[str] = ()) -> tuple[dict[str, Any], ...]:
+        """
+        The states of finished runs, oldest first. What is not ours is passed over.
+
+        Raises `StorageFailed` for a damaged one, unless its run is `known` from elsewhere.
+        """
         with translated(self._folder):
             found = sorted((self._folder / "archive").glob("run-*.json"), key=lambda path: path.stem)
-        states = (_parsed(_bytes(path)) for path in found if path.is_file())
+        states = list[Any]()
+        for path in (path for path in found if path.is_file() and _RUN_ID.fullmatch(path.stem)):
+            state = _parsed(_bytes(path))
+            if state is None and path.stem not in known:
+                raise StorageFailed(
+                    f"{str(path)!r} is damaged.",
+                    why="It tells which phases an earlier run completed, and no journal tells of that run.",
+                    do="Restore it from a backup, or move it away to go on without it.",
+                )
+            states.append(state)
         return tuple(_with_bare_keys(state) for state in states if _ours(state))
 
     def archive(self, run_id: str, state: dict[str, Any] | None = None) -> Path | None:
@@ -70,7 +92,7 @@ class StateFile:
         if held is None and state is None:
             return None
         target = self._folder / "archive" / f"{_checked(run_id)}.json"
-        content = _bytes(self._path) if state is None else state_text(state)
+        content = _bytes(self._path) if state is None else sealed(state_text(state))
         make_folder(target.parent)
         if content is not None and _bytes(target) != content:
             write_atomic(target, content)
@@ -102,10 +124,14 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _parsed(content: bytes | None) -> Any:
+    """None for what is damaged, and for nothing."""
+    if content is None or not intact(content):
+        return None
     try:
-        return None if content is None else msgspec.json.decode(content)
+        found = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    return {key: value for key, value in found.items() if key != FIELD} if isinstance(found, dict) else found
 
 
 def _ours(state: Any) -> bool:
@@ -114,6 +140,16 @@ def _ours(state: Any) -> bool:
         return False
     run_id = meta.get("run_id")
     return meta.get("version") == VERSION and isinstance(run_id, str) and bool(_RUN_ID.fullmatch(run_id))
+
+
+def _newer(state: Any) -> bool:
+    """A version of ours that comes after the one we write: `2.0` where we write `1.0`."""
+    meta = state.get("_meta") if isinstance(state, dict) else None
+    version = meta.get("version") if isinstance(meta, dict) else None
+    numbers = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", version) if isinstance(version, str) else None
+    run_id = meta.get("run_id") if isinstance(meta, dict) else None
+    named = isinstance(run_id, str) and bool(_RUN_ID.fullmatch(run_id))
+    return named and numbers is not None and (int(numbers[1]), int(numbers[2])) > _KNOWN
 
 
 def _with_bare_keys(state: dict[str, Any]) -> dict[str, Any]:

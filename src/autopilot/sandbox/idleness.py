@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from autopilot.domain.running import Job
 
-# How much further the clock on the wall may go than the other one before the machine is taken to have slept.
+# How much further the clock on the wall may go than the other one, or how late we may be to look again, before the
+# machine is taken to have slept, or we to have been stopped.
 SLEPT_S = 30.0
 LOOKS, LEAST_PAUSE_S, MOST_PAUSE_S = 20, 0.05, 15.0
 Clock = Callable[[], float]
@@ -47,7 +48,7 @@ class Idleness:
         if now - before < self.pause_s:
             return False
         self._looked = now, wall
-        slept = (wall - wall_before) - (now - before) > SLEPT_S
+        slept = (wall - wall_before) - (now - before) > SLEPT_S or now - before > self.pause_s + SLEPT_S
         if slept or seen != self._seen or (self.may_be_silent and not seen):
             self._since, self._seen = now, seen
             return False

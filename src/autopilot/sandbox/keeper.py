@@ -15,7 +15,7 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-LOOK_S = 10.0
+LOOK_S, LOOKS, STALLED_S = 10.0, 8, 0.5
 PATIENCE_S = 5.0
 CHUNK = 1 << 16
 OURSELVES = "@keeper@"
@@ -24,6 +24,7 @@ INPUT, OUTPUT, ERRORS = "in", "out", "err"
 OLDER, NEWER = ".older", ".newer"
 MARK = b"AUTOPILOT_MARK="
 WHOLE = "whole"
+ROOM = 256
 
 
 class Order:
@@ -81,13 +82,14 @@ def main(order_fd: int, telling: int) -> int:
     os.close(telling)
     for fd in order.inherited:
         os.close(fd)
-    why = Watch(order, streams, asked).until_end(pid, begun)
+    why = Watch(order, streams, asked).until_end(pid)
     status = end_all(pid, order.mark)
     for stream in streams:
         stream.drain()
     code = "-" if why != "ended" else str(os.waitstatus_to_exitcode(status))
     seen = " ".join(str(stream.seen) for stream in streams)
-    leave(RESULT, f"{why} {code} {time.monotonic() - begun:.3f} {seen}\n".encode())
+    told = f"{why} {code} {time.monotonic() - begun:.3f} {seen}"
+    leave(RESULT, f"{told} {checksum(told)}\n".encode())
     return 0
 
 
@@ -120,8 +122,8 @@ class Stream:
                 self._turn()
             part, chunk = chunk[: self._left], chunk[self._left :]
             self._left -= len(part)
-            with Ignored(OSError):  # a full disk must not end the program
-                os.write(self._file, part)
+            with Ignored(OSError):  # a full disk must not end the program; what is missing shows in the file's size
+                write_all(self._file, part)
 
     def _turn(self) -> None:
         os.close(self._file)
@@ -152,20 +154,21 @@ class Watch:
         self._order, self._asked = order, asked
         self._open = {stream.pipe: stream for stream in streams}
         self._renewed, self._since = 0, time.monotonic()
+        self._looked = self._since
 
-    def until_end(self, pid: int, begun: float) -> str:
+    def until_end(self, pid: int) -> str:
         hold = os.pidfd_open(pid)
         poller = select.poll()
         for fd in (hold, self._asked, *self._open):
             poller.register(fd, select.POLLIN)
-        deadline = begun + self._order.timeout_s
+        deadline = self._looked + self._order.timeout_s
         while True:
             left = deadline - time.monotonic()
-            if left <= 0:
-                return "timeout"
-            if self._lapsed():
-                return "lapsed"
-            ready = {fd for fd, _ in poller.poll(min(left, LOOK_S, self._order.lease_s) * 1000)}
+            if left <= 0 or self._lapsed():
+                return "ended" if hold in dict(poller.poll(0)) else "timeout" if left <= 0 else "lapsed"
+            wait = min(left, LOOK_S, self._order.lease_s, self._order.timeout_s / LOOKS)
+            ready = {fd for fd, _ in poller.poll(wait * 1000)}
+            deadline += self._late(wait)
             for fd in [fd for fd in ready & self._open.keys() if not self._open[fd].take()]:
                 poller.unregister(fd)
                 del self._open[fd]
@@ -173,6 +176,15 @@ class Watch:
                 return "ended"
             if self._asked in ready:
                 return "over" if os.read(self._asked, 1)[0] == signal.SIGUSR1 else "stopped"
+
+    def _late(self, wait: float) -> float:
+        """How long we were stopped since the last look; so was the program, most likely, and nobody had that time."""
+        now = time.monotonic()
+        late, self._looked = now - self._looked - wait, now
+        if late <= STALLED_S:
+            return 0.0
+        self._since += late
+        return late
 
     def _lapsed(self) -> bool:
         """
@@ -205,6 +217,7 @@ class Watch:
 
 def start(order: Order) -> tuple[int, tuple[Stream, ...]]:
     source = os.open(INPUT, os.O_RDONLY | os.O_CLOEXEC)
+    reserve(RESULT)
     streams = (Stream(OUTPUT, order.max_output), Stream(ERRORS, order.max_output))
     argv = tuple(word.replace(OURSELVES, str(os.getpid())) for word in order.argv)
     actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((source, *(s.end for s in streams)))]
@@ -269,12 +282,30 @@ def birth(pid: int) -> str:
         return file.read().rpartition(")")[2].split()[19]
 
 
+def reserve(name: str) -> None:
+    """Room for what is left at the end, so that a disk which is full by then can still take it."""
+    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT, 0o600)
+    write_all(fd, b" " * ROOM)
+    os.close(fd)
+
+
 def leave(name: str, content: bytes) -> None:
     """A file that is whole or not there. After a power cut it is not asked for: nothing was held through that."""
-    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(fd, content)
+    fd = os.open(f"{name}.new", os.O_WRONLY | os.O_CREAT, 0o600)
+    write_all(fd, content)
+    os.ftruncate(fd, len(content))
     os.close(fd)
     os.rename(f"{name}.new", name)
+
+
+def write_all(fd: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(fd, content) :]
+
+
+def checksum(text: str) -> str:
+    """Of a line: no single letter of it can change unnoticed."""
+    return str(sum(place * letter for place, letter in enumerate(os.fsencode(text), 1)) % 65521)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Literal
 
 import msgspec
 
+from autopilot.domain.errors import StorageFailed
 from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
@@ -90,10 +91,13 @@ class KeptProcesses:
                 idle = self._wait(place, job)
             if end_of(place) is None:
                 self._stop(place)  # the keeper was killed: what it held may still be there
+            came = msgspec.structs.replace(ran(place, job), idle=idle)
+        except OSError as error:
+            self._clear(place)
+            raise unkept(place, error.strerror or str(error)) from error
         except BaseException:
             self._clear(place)
             raise
-        came = msgspec.structs.replace(ran(place, job), idle=idle)
         if not job.mark:
             self._clear(place)
         return came
@@ -247,6 +251,14 @@ class KeptProcesses:
             shutil.rmtree(place, ignore_errors=True)
 
 
+def unkept(place: Path, reason: str) -> StorageFailed:
+    return StorageFailed(
+        f"A call could not be held in {str(place)!r}: {reason}.",
+        why="What the agent printed is not all there, and half an answer is none.",
+        do="Free some space, then run `autopilot resume`: the call is made again.",
+    )
+
+
 def handed_over(order: Order, mark: str) -> str:
     """Start a keeper with the order; what it told: the program's number, or why there is none."""
     with ExitStack() as stack:
@@ -282,6 +294,9 @@ def give(pipe: FileIO, content: bytes) -> None:
 def ran(place: Path, job: Job) -> Ran:
     """What came of the call. A keeper that was killed left no end: then the program was cut off."""
     done = end_of(place) or End(why="stopped", exit_code=None, seconds=0.0, seen=(0, 0))
+    for name, seen in zip((keeper.OUTPUT, keeper.ERRORS), done.seen, strict=True):
+        if seen and (place / name).stat().st_size < min(seen, job.max_output):
+            raise unkept(place, "the disk took only a part of it")
     return Ran(
         exit_code=done.exit_code,
         stdout=printed(place, keeper.OUTPUT, job.max_output),
@@ -312,20 +327,20 @@ def written_by(place: Path) -> int:
 def paper_of(place: Path) -> Paper | None:
     try:
         return msgspec.json.decode((place / _PAPER).read_bytes(), type=Paper)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
 def end_of(place: Path) -> End | None:
     try:
-        why, code, seconds, out, err = (place / keeper.RESULT).read_text().split()
-    except (OSError, ValueError):
+        told, _, proof = (place / keeper.RESULT).read_text().rstrip().rpartition(" ")
+        if proof != keeper.checksum(told):
+            return None
+        why, code, seconds, out, err = told.split()
+        fields = {"why": why, "exit_code": None if code == "-" else int(code), "seconds": seconds, "seen": (out, err)}
+        return msgspec.convert(fields, End, strict=False)
+    except (OSError, ValueError, msgspec.ValidationError):
         return None
-    return msgspec.convert(
-        {"why": why, "exit_code": None if code == "-" else int(code), "seconds": float(seconds), "seen": (out, err)},
-        End,
-        strict=False,
-    )
 
 
 def alive(place: Path) -> bool:

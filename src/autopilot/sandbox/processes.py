@@ -48,7 +48,7 @@ class ChildProcesses:
             with self.in_reach(lambda: os.killpg(child.pid, signal.SIGKILL)):
                 if started is not None:
                     started(child.pid)
-                ended = talk.until_end(begun + job.timeout_s, idleness_of(job))
+                ended = talk.until_end(time.monotonic() + job.timeout_s, idleness_of(job))
                 if not ended:
                     talk.take_leave()
             _end(child, job)

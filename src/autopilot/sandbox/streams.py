@@ -17,6 +17,8 @@ PIPE_CAPACITY = 1 << 20
 TICK_S = 0.01
 # For a program whose talk is over to end by itself, and for one that was asked to leave off.
 LINGER_S = 3.0
+# How often to look at the clock: who wakes up much later than asked was stopped, and its children were, most likely.
+LOOK_S, STALLED_S = 1.0, 0.5
 LEAVE_S = 2.0
 
 
@@ -110,19 +112,21 @@ class Conversation:
             _drain(fd, sink)
 
     def _talk(self, deadline: float, hold: int | None, idleness: Idleness | None = None) -> bool:
+        looked = time.monotonic()
         while (left := self._left(deadline)) > 0:
             if idleness is not None and idleness.lapsed(self.seen):
                 self.idle = True
                 return False
-            left = min(left, idleness.pause_s) if idleness else left
-            wait = left if hold is not None else min(left, TICK_S)
+            wait = min(left, LOOK_S if hold is not None else TICK_S, idleness.pause_s if idleness else left)
             ready = [fd for fd, _ in self._poller.poll(math.ceil(wait * 1000))]
+            looked, late = time.monotonic(), stalled(looked, wait)
+            deadline += late
             for fd in ready:
                 if fd != hold:
                     self._serve(fd)
             if hold in ready or (hold is None and has_ended(self._child.pid)):
                 return True
-        return False
+        return has_ended(self._child.pid)
 
     def _left(self, deadline: float) -> float:
         """Seconds until we end the program: its own time, or a little more than its talk took."""
@@ -172,6 +176,12 @@ class Conversation:
     def _watch(self, fd: int, events: int) -> None:
         os.set_blocking(fd, False)
         self._poller.register(fd, events)
+
+
+def stalled(looked: float, wait: float) -> float:
+    """Seconds for which we were stopped since we looked at the clock and wanted to wait so long: nobody had them."""
+    late = time.monotonic() - looked - wait
+    return late if late > STALLED_S else 0.0
 
 
 def has_ended(pid: int) -> bool:

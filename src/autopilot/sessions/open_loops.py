@@ -1,6 +1,5 @@
 """Loops that have begun: each has a name of its own, and a file that tells of it until its record is written."""
 
-import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from autopilot.domain.value import Value
 from autopilot.sessions.lines import LineFile
 from autopilot.sessions.loop_record import LoopRecord
-from autopilot.sessions.private_files import unwritable, write_private
+from autopilot.sessions.private_files import remove, unwritable, write_private
 
 CUT_OFF = "the process ended before the loop did; what its sessions finished is kept"
 _MOST = 10_000
@@ -52,7 +51,7 @@ class OpenLoops:
         """Append the record, once, and forget that the loop was open."""
         if not self._known(record.autopilot_run_id):
             self.lines.append(record)
-        self._path(record.autopilot_run_id).unlink(missing_ok=True)
+        remove(self._path(record.autopilot_run_id))
 
     def recover(self) -> tuple[LoopRecord, ...]:
         """The records of loops whose process died, as far as they had come; they are written down first."""
@@ -64,17 +63,19 @@ class OpenLoops:
             if held.record and not self._known(held.record.autopilot_run_id):
                 found.append(replace(held.record, kill_switch_detail=CUT_OFF))
                 self.lines.append(found[-1])
-            path.unlink(missing_ok=True)
+            remove(path)
         return tuple(found)
 
     def _take(self, name: str) -> bool:
         body = msgspec.json.encode(OpenLoop(owner=self._owner))
         try:
             fd = os.open(self._path(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(body)
         except FileExistsError:
             return False
-        with contextlib.closing(os.fdopen(fd, "wb")) as file:
-            file.write(body)
+        except OSError as error:
+            raise unwritable(self._path(name), error) from error
         return True
 
     def _known(self, name: str) -> bool:

@@ -18,6 +18,14 @@ def write_private(path: Path, data: bytes) -> None:
         raise unwritable(path, error) from error
 
 
+def remove(path: Path) -> None:
+    """Gone when this returns, whether it was there or not."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
 def unwritable(path: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{path} cannot be written: {error.strerror or error}.",

@@ -127,14 +127,14 @@ class Registry:
             then = datetime.fromisoformat(heartbeat)
         except (TypeError, ValueError):
             return None
-        return (self._now() - (then if then.tzinfo else then.replace(tzinfo=UTC))) / timedelta(minutes=1)
+        return _apart(self._now(), then if then.tzinfo else then.replace(tzinfo=UTC))
 
     def _file_age(self, path: Path) -> float | None:
         try:
             changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         except OSError:
             return None
-        return (self._now() - changed) / timedelta(minutes=1)
+        return _apart(self._now(), changed)
 
     def _files(self) -> Iterator[Path]:
         yield from sorted(self._folder.glob("*.json"))
@@ -144,6 +144,11 @@ class Registry:
         if problem:
             raise ValueError(problem)
         return self._folder / f"{session_id}.json"
+
+
+def _apart(one: datetime, other: datetime) -> float:
+    """In minutes. What comes from the future was written before the clock was put back: it is as old as it is far."""
+    return abs(one - other) / timedelta(minutes=1)
 
 
 def _swept(name: str | None, path: Path, age: float | None, reason: Reason) -> Swept:

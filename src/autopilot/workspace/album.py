@@ -85,7 +85,7 @@ class FileAlbum:
     def _load(self) -> Ours:
         try:
             return msgspec.json.decode(self.record.read_bytes(), type=Ours)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
             # Without the record every baseline counts as the user's: none is replaced.
             return Ours()
 

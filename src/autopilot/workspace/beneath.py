@@ -90,6 +90,25 @@ def sync_folder(path: Path) -> None:
         os.fsync(folder)
 
 
+def sync_tree(path: Path) -> None:
+    """Every file and every name below the folder is on disk when this returns."""
+    for place, _, names in os.walk(path):
+        for name in names:
+            with open(f"{place}/{name}", "rb") as file:  # noqa: PTH123 - os.walk deals in text
+                os.fsync(file.fileno())
+        sync_folder(Path(place))
+
+
+def sync_ref(git_dir: Path, ref: str) -> None:
+    """
+    The ref's new name is on disk when this returns, and every name git made before it.
+
+    git waits for the content of what it writes, but not for the renaming that puts it in its place.
+    """
+    folder = (git_dir / ref).parent
+    sync_folder(folder if folder.is_dir() else git_dir)
+
+
 def read_regular(folder: int, path: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a plain file; raises `Refused` for anything else, `FileNotFoundError` when there is none."""
     try:

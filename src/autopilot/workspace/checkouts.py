@@ -54,7 +54,9 @@ class Checkouts:
             fcntl.flock(owner, fcntl.LOCK_EX)
             yield
         finally:
-            self._put_away(path)
+            # What cannot be removed now is removed by the next run: no reason to lose what was done in here.
+            with suppress(OSError):
+                self._put_away(path)
             os.close(owner)
 
     def _take_spare(self, path: Path) -> None:

@@ -80,7 +80,7 @@ class Slot:
     def laid(self) -> Laid | None:
         try:
             return msgspec.json.decode(self._record.read_bytes(), type=Laid)
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
     def reset(self, commit: str) -> Listing:

@@ -102,7 +102,7 @@ def is_ours_to_fail(ran: Ran) -> bool:
 
 
 def git_failure(verb: str, ran: Ran) -> StorageFailed:
-    said = ran.stderr.decode("utf-8", "replace").strip()
+    said = "; ".join(ran.stderr.decode("utf-8", "replace").split("\n")).strip("; ")
     if any(sign in said for sign in FULL):
         what, do = f"git {verb} found the disk full", "Free some space, then run `autopilot resume`."
     elif any(sign in said for sign in BARRED):

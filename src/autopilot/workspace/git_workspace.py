@@ -15,6 +15,7 @@ from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Merging, Taken
 from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
+from autopilot.domain.sealed import sealed
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -32,7 +33,7 @@ from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import MOST_KNOWN, Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
-from autopilot.workspace.user_repo import Start, UserRepository
+from autopilot.workspace.user_repo import Start, UserRepository, read_start
 from autopilot.workspace.veil import Veil
 
 Run = Callable[[str, str], Ran]
@@ -155,7 +156,7 @@ class GitWorkspace:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""
         with storage_errors("setting up .autopilot"):
             if self._start_record.exists():
-                return msgspec.json.decode(self._start_record.read_bytes(), type=Start)
+                return read_start(self._start_record)
             shape, start = self._user.shape(), self._user.start()
             self._places.home.mkdir(exist_ok=True)
             self._user.ignore(self._places.home.name, shape.exclude)
@@ -302,7 +303,9 @@ class GitWorkspace:
     def _save_start(self, start: Start) -> None:
         self._notes.mkdir(exist_ok=True)
         with opened(self._notes) as folder:
-            write_atomic(folder, self._start_record.name, msgspec.json.encode(start))
+            write_atomic(
+                folder, self._start_record.name, sealed(msgspec.json.format(msgspec.json.encode(start), indent=2))
+            )
 
     def _lander(self, patience_s: float) -> Lander:
         return Lander(self._user, self._store, self._places.home / "landing", patience_s)

@@ -103,7 +103,7 @@ class History:
         try:
             held = msgspec.json.decode(self._record.read_bytes(), type=Held)
             sound = self._is_plain() and set(held.packs) <= set(self._packs())
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return Held()
         return held if sound else Held()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.protocols import Landing
-from autopilot.workspace.beneath import FOLDER, closing, made_folder, open_beneath, opened, parts_of
+from autopilot.workspace.beneath import FOLDER, closing, made_folder, open_beneath, opened, parts_of, sync_ref
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import PATIENCE_S, POLL_S, clear_ref_lock
 from autopilot.workspace.removal import remove
@@ -150,6 +150,7 @@ class Lander:
         ran = self.user.git.run("update-ref", "-m", f"autopilot: {self.store.run}", ref, commit, tip, ok=(0, 1, 128))
         if ran.exit_code:
             raise Hindered(f"{ref.removeprefix('refs/heads/')} moved in the meantime")
+        sync_ref(shape.common_dir, ref)
 
 
 def _delete(top: int, path: str) -> None:

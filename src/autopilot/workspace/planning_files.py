@@ -124,7 +124,10 @@ class Homeward:
     def _load(self) -> Written:
         if not self.record.exists():
             return Written()
-        return msgspec.json.decode(self.record.read_bytes(), type=Written)
+        try:
+            return msgspec.json.decode(self.record.read_bytes(), type=Written)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return Written()  # Without the record every file counts as the user's: none is replaced.
 
     def _save(self, written: Written) -> None:
         with opened(self.record.parent) as folder:

@@ -4,14 +4,14 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.remembering import remember
-from autopilot.workspace.beneath import opened, sync_folder, write_atomic
+from autopilot.workspace.beneath import opened, sync_folder, sync_ref, sync_tree, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
@@ -96,6 +96,7 @@ class Store:
             git = self.git.at(GIT_DIR=new)
             git.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", str(new))
             self._set_attributes(new)
+            sync_tree(new)
             new.rename(self.folder)
             sync_folder(self.folder.parent)
         finally:
@@ -114,6 +115,7 @@ class Store:
             "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--update-shallow", f"--upload-pack={UPLOAD_PACK}",
             str(repository), f"+{commit}:{ref}",
         )  # fmt: skip
+        sync_ref(self.folder, ref)
 
     def resolve(self, name: str) -> str | None:
         ran = self.git.run("rev-parse", "-q", "--verify", name, ok=(0, 1, 128))
@@ -121,6 +123,7 @@ class Store:
 
     def set_ref(self, ref: str, commit: str) -> None:
         self.git.run("update-ref", ref, commit)
+        sync_ref(self.folder, ref)
 
     def commit(self, tree: str, parent: str, message: str, *, beside: str = "") -> str:
         """`beside` is the other parent of a merge."""
@@ -155,12 +158,7 @@ class Store:
 
     def tree(self, commit: str) -> str:
         """The id the commit's tree would have without `.planning` and `.autopilot`."""
-        body = b""
-        for line in self.entries(commit):
-            meta, name = line.split(b"\t", 1)
-            mode, _, oid = meta.split(b" ")
-            if os.fsdecode(name) not in OURS_ALONE:
-                body += mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())
+        body = tree_body(line for line in self.entries(commit) if not _is_ours_alone(line))
         return object_id("tree", body, like=commit)
 
     def bare(self, commit: str) -> str:
@@ -170,9 +168,13 @@ class Store:
         if len(kept) == len(lines):
             return commit
         if commit not in self.bares:
-            made = self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in kept))
+            made = self._made_tree(kept)
             return remember(self.bares, commit, made, MOST_KNOWN)
         return self.bares[commit]
+
+    def _made_tree(self, lines: Iterable[bytes]) -> str:
+        """Of lines of `ls-tree -z`. git's own `mktree` does not wait for the disk, whatever it is told."""
+        return self.git.text("hash-object", "-t", "tree", "-w", "--stdin", stdin=tree_body(lines))
 
     def entries(self, commit: str) -> tuple[bytes, ...]:
         """What lies right in the root of the commit, as `ls-tree` has it."""
@@ -187,7 +189,7 @@ class Store:
         if not ours:
             return tree
         lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not _is_ours_alone(line)]
-        return self.git.text("mktree", "-z", stdin=b"".join(line + b"\0" for line in (*lines, *ours)))
+        return self._made_tree((*lines, *ours))
 
     def top(self, commit: str) -> dict[str, str]:
         """What lies right in the commit's root: name to object id."""
@@ -251,7 +253,9 @@ class Store:
         for path, text in sorted(files.items()):
             stream += f"M 100644 inline {quoted(path)}\n".encode() + _data(text)
         words = ("fast-import", "--quiet", "--date-format=raw", "--force", "--done")
-        return self.git.text(*words, stdin=bytes(stream) + b"get-mark :1\ndone\n")
+        made = self.git.text(*words, stdin=bytes(stream) + b"get-mark :1\ndone\n")
+        sync_ref(self.folder, ref)
+        return made
 
     def load_files(self, ref: str) -> dict[str, str]:
         """The texts under a ref; none when there is no such ref."""
@@ -288,6 +292,17 @@ def quoted(path: str) -> str:
     """A path in git's own quotes."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def tree_body(lines: Iterable[bytes]) -> bytes:
+    """The content of a tree with these lines of `ls-tree -z`, in git's order: a folder as if a slash ended its name."""
+    entries = list[tuple[bytes, bytes]]()
+    for line in lines:
+        meta, name = line.split(b"\t", 1)
+        mode, kind, oid = meta.split(b" ")
+        place = name + (b"/" if kind == b"tree" else b"")
+        entries.append((place, mode.lstrip(b"0") + b" " + name + b"\0" + bytes.fromhex(oid.decode())))
+    return b"".join(entry for _, entry in sorted(entries))
 
 
 def object_id(kind: str, body: bytes, *, like: str) -> str:

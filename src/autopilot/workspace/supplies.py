@@ -97,7 +97,7 @@ class SetUp:
         try:
             made = msgspec.json.decode(_note(place).read_bytes(), type=Made)
             os.utime(_note(place))
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
         return made if all((place / name).is_dir() for name in made.names) else None
 

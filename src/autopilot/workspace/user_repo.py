@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.errors import RepositoryInvalid
-from autopilot.workspace.beneath import Refused, opened, read_regular, write_atomic
+from autopilot.domain.errors import RepositoryInvalid, StorageFailed
+from autopilot.domain.sealed import intact
+from autopilot.workspace.beneath import Refused, opened, read_regular, sync_ref, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import clear_ref_lock
 from autopilot.workspace.store import OURS_ALONE, Identity, Store, shown
@@ -24,6 +25,22 @@ class Start(msgspec.Struct, frozen=True):
 
     branch: str | None
     base: str
+
+
+def read_start(path: Path) -> Start:
+    """As it was kept when the run began."""
+    content = path.read_bytes()
+    try:
+        start = msgspec.json.decode(content, type=Start) if intact(content) else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        start = None
+    if start is None:
+        raise StorageFailed(
+            f"{str(path)!r} is damaged.",
+            why="It says from which commit and branch the run began; work could land in the wrong place.",
+            do="Restore it from a backup, or start a new run; commits that were made stay in the repository.",
+        )
+    return start
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +170,7 @@ class UserRepository:
             there = self.tip(candidate)
             movable = there is None or (candidate == store.branch and candidate not in shown_now)
             if there == commit or (movable and self._pointed(candidate, commit, there)):
+                sync_ref(common_dir, f"refs/heads/{candidate}")
                 return candidate
         raise RepositoryInvalid(
             f"no branch named {name!r} can be made",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
@@ -63,13 +64,22 @@ def test_amb_06_the_journal_counts_before_the_archive(verdict: Verdict, done: se
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "null", {"phases": {"1": {"status": "completed"}}}, state("../x", **{"1": "completed"}),
+    ["[]", {"phases": {"1": {"status": "completed"}}}, state("../x", **{"1": "completed"}),
      {**state("run-2026-01-01-000000"), "phases": []}, {**state("run-2026-01-01-000000"), "phases": {"1": 3, "2": {"status": []}}}],
 )  # fmt: skip
-def test_what_is_damaged_or_not_ours_is_passed_over(content: Any, tmp_path: Path) -> None:
+def test_what_is_not_ours_is_passed_over(content: Any, tmp_path: Path) -> None:
     archive(tmp_path, "run-2026-01-01-000000.json", content)
 
     assert ledger_of_archive(StateFile(tmp_path).archived()) == Ledger()
+
+
+@pytest.mark.parametrize("content", ["", "{", "null"], ids=["empty", "cut off", "nothing"])
+def test_a_damaged_one_is_named_unless_the_journal_tells_of_its_run(content: Any, tmp_path: Path) -> None:
+    archive(tmp_path, "run-2026-01-01-000000.json", content)
+
+    with pytest.raises(StorageFailed, match=r"run-2026-01-01-000000\.json' is damaged"):
+        StateFile(tmp_path).archived()
+    assert StateFile(tmp_path).archived(["run-2026-01-01-000000"]) == ()
 
 
 def test_without_an_archive_nothing_is_remembered(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ class Dashboard:
 def _read(body: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise HTTPException(400, "the request cannot be read") from None
 
 

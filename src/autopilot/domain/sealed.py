@@ -1,0 +1,25 @@
+"""A checksum as the last field of a JSON object, so that a changed bit is told from what was written."""
+
+import re
+import zlib
+
+FIELD = "crc32"
+_BLANK = b"00000000"
+# The last field, read so widely that a changed bit in it is no other field.
+_LINE = re.compile(rb'"(.{5})": "(.{8})"\s*}\s*\Z', re.DOTALL)
+
+
+def sealed(text: bytes) -> bytes:
+    """The object's text, in lines, with its checksum behind all else."""
+    body = text.rstrip().removesuffix(b"}").rstrip()
+    blank = body + b',\n  "crc32": "' + _BLANK + b'"\n}\n'
+    return body + b',\n  "crc32": "%08x"\n}\n' % zlib.crc32(blank)
+
+
+def intact(content: bytes) -> bool:
+    """Whether it is as it was written. A text without a checksum, as files had none at first, cannot tell."""
+    found = _LINE.search(content)
+    if found is None:
+        return True
+    blank = content[: found.start(2)] + _BLANK + content[found.end(2) :]
+    return found[1] == FIELD.encode() and found[2] == b"%08x" % zlib.crc32(blank)
