@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from autopilot.domain.running import Job
 
-# How much further the clock on the wall may go than the other one, or how late we may be to look again, before the
-# machine is taken to have slept, or we to have been stopped.
+# How much further the clock on the wall may go than the other one before the machine is taken to have slept.
 SLEPT_S = 30.0
 LOOKS, LEAST_PAUSE_S, MOST_PAUSE_S = 20, 0.05, 15.0
 Clock = Callable[[], float]
@@ -41,6 +40,10 @@ class Idleness:
         """How long not to look again."""
         return min(max(self.limit_s / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S)
 
+    def excuse(self, seconds: float) -> None:
+        """Time in which we were stopped: nobody looked."""
+        self._since += seconds
+
     def lapsed(self, seen: int) -> bool:
         """Whether the time is up. `seen` changes whenever something was printed, and is 0 before."""
         now, wall = self.steady(), self.wall()
@@ -48,7 +51,7 @@ class Idleness:
         if now - before < self.pause_s:
             return False
         self._looked = now, wall
-        slept = (wall - wall_before) - (now - before) > SLEPT_S or now - before > self.pause_s + SLEPT_S
+        slept = (wall - wall_before) - (now - before) > SLEPT_S
         if slept or seen != self._seen or (self.may_be_silent and not seen):
             self._since, self._seen = now, seen
             return False

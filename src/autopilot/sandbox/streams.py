@@ -121,6 +121,8 @@ class Conversation:
             ready = [fd for fd, _ in self._poller.poll(math.ceil(wait * 1000))]
             looked, late = time.monotonic(), stalled(looked, wait)
             deadline += late
+            if idleness is not None:
+                idleness.excuse(late)
             for fd in ready:
                 if fd != hold:
                     self._serve(fd)

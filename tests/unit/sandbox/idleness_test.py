@@ -90,3 +90,14 @@ def test_the_folder_is_looked_at_only_when_nothing_was_printed(tmp_path: Path) -
     assert not idle.lapsed(0)
     clocks.go(50)
     assert idle.lapsed(0)
+
+
+def test_time_in_which_we_were_stopped_is_no_idleness(tmp_path: Path) -> None:
+    clocks = Clocks()
+    idle = watching(tmp_path, clocks)
+
+    clocks.go(3600)
+    idle.excuse(3590)
+    assert not idle.lapsed(0)
+    clocks.go(91)
+    assert idle.lapsed(0)
