@@ -26,12 +26,12 @@ class Pack(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """`first` are the files the copy began with, which hold all up to the commit `root`."""
+    """`gathered` are files that stay as they are and hold all up to the commit `upto`; the others are small ones."""
 
     tips: tuple[str, ...] = ()
     packs: tuple[Pack, ...] = ()
-    root: str = ""
-    first: tuple[str, ...] = ()
+    upto: str = ""
+    gathered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +61,23 @@ class History:
                 return
             if not (held.tips and self._pack((commit,), held.tips, ok=(0, 128))):
                 held = self._begun(commit)
-            tips, packs = (commit, *held.tips[:MAX_TIPS]), self._packs()
-            if len(packs) > MAX_FILES:
-                packs = self._gathered(tips, packs, held)
-            self._save(Held(tips=tips, packs=packs, root=held.root, first=held.first))
+            held = Held((commit, *held.tips[:MAX_TIPS]), self._packs(), held.upto, held.gathered)
+            few = len(held.packs) - len(held.gathered) <= MAX_FILES
+            self._save(held if few else self._gather(held))
 
     def _begun(self, commit: str) -> Held:
         self._start_over()
         self._pack((commit,), (), ok=(0,))
-        return Held(root=commit, first=tuple(pack.name for pack in self._packs()))
+        return Held(upto=commit, gathered=tuple(pack.name for pack in self._packs()))
 
-    def _gathered(self, tips: tuple[str, ...], packs: tuple[Pack, ...], held: Held) -> tuple[Pack, ...]:
-        """What came since the beginning in one piece instead of many; a reader finds the one or the other."""
-        before = {pack.name for pack in packs}
-        self._pack(tips, (held.root,) if held.root else (), ok=(0,))
+    def _gather(self, held: Held) -> Held:
+        """What came since the last time in one piece instead of many; a reader finds the one or the other."""
+        before = {pack.name for pack in held.packs}
+        self._pack(held.tips, (held.upto,) if held.upto else (), ok=(0,))
         made = {pack.name for pack in self._packs()} - before
-        for name in before - set(held.first) if made else ():
+        for name in before.difference(held.gathered) if made else ():
             (self.objects / "pack" / name).unlink(missing_ok=True)
-        return self._packs()
+        return Held(held.tips, self._packs(), held.tips[0], (*held.gathered, *sorted(made)))
 
     def _pack(self, wanted: tuple[str, ...], held: tuple[str, ...], ok: tuple[int, ...]) -> bool:
         """False when what we hold is unknown to our repository: it has been made anew since."""
