@@ -21,7 +21,11 @@ def count(value: Any) -> int | None:
 
 
 def amount(value: Any) -> float | None:
-    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    """Finite and not negative; a number no float can hold is none."""
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return None
     return number if math.isfinite(number) and number >= 0 else None
 
 

@@ -26,7 +26,7 @@ def read(content: bytes, where: str) -> Statement:
         )
     try:
         held = msgspec.json.decode(content, type=Statement)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         do = "Take RECEIPT.json as the run wrote it: `git log -- .planning` shows where it came from."
         raise ReceiptInvalid(f"{where} cannot be read as a receipt: {error}.", why=WHY, do=do) from error
     if (held.type, held.predicate_type) != (STATEMENT, PREDICATE):

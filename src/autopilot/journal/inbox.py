@@ -53,6 +53,6 @@ class FileInbox:
     def _read(self, name: str) -> Said | None:
         try:
             said = msgspec.json.decode(self._path(name).read_bytes(), type=Said)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return said if said.id == name else None

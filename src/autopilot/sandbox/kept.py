@@ -291,20 +291,17 @@ def printed(place: Path, name: str, most: int) -> bytes:
 def paper_of(place: Path) -> Paper | None:
     try:
         return msgspec.json.decode((place / _PAPER).read_bytes(), type=Paper)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def end_of(place: Path) -> End | None:
     try:
         why, code, seconds, out, err = (place / keeper.RESULT).read_text().split()
-    except (OSError, ValueError):
+        told = {"why": why, "exit_code": None if code == "-" else code, "seconds": seconds, "seen": (out, err)}
+        return msgspec.convert(told, End, strict=False)
+    except (OSError, ValueError, msgspec.ValidationError):
         return None
-    return msgspec.convert(
-        {"why": why, "exit_code": None if code == "-" else int(code), "seconds": float(seconds), "seen": (out, err)},
-        End,
-        strict=False,
-    )
 
 
 def alive(place: Path) -> bool:
