@@ -167,7 +167,7 @@ def test_a_hostile_agent_ends_as_it_should_and_harms_nobody(place: Path, hostile
         caps = ["--max-tokens", "9e8"] if code == 20 else []
         assert made.run("resume", "--now", *caps)[0] == 0
         assert_unharmed(made, before)
-    record("hostile agents", agent=hostile.name, sandbox=sandbox, exit=code)
+    record("hostile agents", runs=1, sandboxed=int(sandbox == "auto"), resumed=int(code != 0))
 
 
 def test_there_are_enough_of_them() -> None:

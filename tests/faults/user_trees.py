@@ -41,7 +41,9 @@ def content(dice: Dice) -> bytes:
 def make_tree(folder: Path, dice: Dice) -> Path:
     """A project of one phase with committed files of all kinds, before the user touches anything."""
     config = '{"workflow": {"research": false}}\n'
-    root = make_repo(folder, {".planning/ROADMAP.md": roadmap_of("1"), ".planning/config.json": config, "README.md": "r\n"})
+    root = make_repo(
+        folder, {".planning/ROADMAP.md": roadmap_of("1"), ".planning/config.json": config, "README.md": "r\n"}
+    )
     for name in dice.sample(NAMES, 6):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

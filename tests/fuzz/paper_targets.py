@@ -1,6 +1,7 @@
 """Targets for the papers of a run: journal, receipts, inbox, people's answers, sessions, what lies beside them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from autopilot.domain import versions
@@ -69,10 +70,8 @@ def fuzz_state_file(data: bytes) -> None:
     """state.json and archived runs: another program's, a damaged one, or ours."""
     path = scratch() / "state.json"
     path.write_bytes(data)
-    try:
+    with suppress(AutopilotError):
         StateFile(scratch()).read()
-    except AutopilotError:
-        pass
     found = lines.objects_in(data.replace(b"\n", b" "))
     ledger_of_archive(found)
 

@@ -18,14 +18,14 @@ REQUIREMENTS = b"## v2.0 Requirements\n- [x] **A-01\n**: text\n  more\n## Later\
 CRITERION = b"It works -- verified by: ``a `b` c`` and `d` (returns at least 2)"
 STATE = b"---\nstatus: executing\nmilestone: v1\n---\n# S\nPhase: 2 of 4 (Menu)\nPlan: 1\nProgress: [##] 40%\n| Phase | Plans |\n|--|--|\n| 2. Menu | 1/2 |\n"
 PROJECT = b"# Project: P\n## What This Is\nx\n## Core Value\ny\n## Requirements\n### Validated\n- \xe2\x9c\x93 a\n## Key Decisions\n| D | W |\n|--|--|\n| a | b |\n"
-ANSWERS_TOML = b'[phases.3]\nQ1 = "yes"\n[phases.3.discuss]\nareas = "all"\nLayout = ["two", "one"]\nideas = ["later"]\n'
+ANSWERS_TOML = (
+    b'[phases.3]\nQ1 = "yes"\n[phases.3.discuss]\nareas = "all"\nLayout = ["two", "one"]\nideas = ["later"]\n'
+)
 ANSWERS_JSON = b'{"phases": {"3": {"Q1": "yes", "discuss": {"areas": [1], "Layout": {"1": "two"}}}}}'
 ANSWERS_LINES = b"Phase 3, Q1: yes\nmore of it\nPhase 3, areas: all\n03 Layout, Q 2: two\nidea: later\nQ4: b)\n"
 BEGINNING = b'name = "P"\ngoal = "G"\n[[phases]]\nname = "A"\ngoal = "g"\ncriteria = ["x -- verified by: `y`"]\n'
 BEGINNING_MD = b"# Project: P\nA goal.\n## Phase 1: A\nGoal: g\n- c\n## Phase 2: B\n1. d\n"
-CHOICES = (
-    b'sandbox = "auto"\nkeep_awake = false\n[agent]\nconfine = true\nfolders = [".config/x"]\n[notify]\ndesktop = true\n'
-)
+CHOICES = b'sandbox = "auto"\nkeep_awake = false\n[agent]\nconfine = true\nfolders = [".config/x"]\n[notify]\ndesktop = true\n'
 CONTEXT = b"# Phase 1: A - Context\n\n**Gathered:** 2025-01-01\n\n## Phase Boundary\n\nx\n\n## Implementation Decisions\n\n- mine\n\n### Claude's Discretion\n\n## Deferred Ideas\n"
 ENVELOPE = b'Sure: {"pass": true} {"autopilot": 1, "result": {"pass": true, "confidence": 9.0, "issues": [{"severity": "blocker"}]}, "usage": {"input_tokens": 7, "output_tokens": 1e3, "cost_usd": 0.25}, "commands": ["ls"], "rate_limit": {"resets_at": "2026-01-01T05:00:00Z"}} bye'
 LIMITS = (
@@ -97,7 +97,7 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
     "test_counts": (COUNTS,),
     "junit": (JUNIT,),
     "changes": (CHANGE, SHELL_CHANGE),
-    "data_files": (b'{"a": [1, 2.5, "x"]}\n{"b": 1}\n', b"a,b\n1,2\n", b"[a]\nb = 1979-05-27T07:32:00Z\n", b"// c\n{\"a\": 1,}"),
+    "data_files": (b'{"a": [1, 2.5, "x"]}\n{"b": 1}\n', b"a,b\n1,2\n", b"[a]\nb = 1979-05-27T07:32:00Z\n", b'// c\n{"a": 1,}'),
     "expectations": (b"EXIT:2\n7 errors\nsrc/a.py:12 line 3 of b.py\n-4",),
     "differences": (b"a.txt\0\xff\xfe\0:100644\0a\tb\nc",),
     **{f"source_{grammar}": (text,) for grammar, text in SOURCES.items()},

@@ -69,4 +69,4 @@ def test_every_target_takes_what_looks_almost_right(name: str) -> None:
         TARGETS[name](data)
 
     take()
-    record("parsers", target=name, inputs=tried)
+    record("parsers", parsers=1, inputs=tried)

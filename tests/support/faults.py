@@ -15,15 +15,17 @@ def full() -> bool:
 
 @cache
 def seed() -> int:
-    """The same for all of a run; `AUTOPILOT_FAULTS_SEED` repeats one. The short form always has the same."""
+    """The same in all processes of a test run; `AUTOPILOT_FAULTS_SEED` repeats one. The short form always has 1."""
     said = os.environ.get("AUTOPILOT_FAULTS_SEED")
     if said:
         return int(said)
-    return random.SystemRandom().randrange(10**6) if full() else 1
+    together = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    dice = random.Random(together) if together else random.SystemRandom()
+    return dice.randrange(10**6) if full() else 1
 
 
-def record(suite: str, **counts: float | str) -> None:
-    """Tell what a suite came to, and in a full run put it down in the file that AUTOPILOT_FAULTS_LOG names."""
+def record(suite: str, **counts: int) -> None:
+    """Tell what was tried, and in a full run add it to the file that AUTOPILOT_FAULTS_LOG names."""
     line = {"suite": suite, "seed": seed(), "counts": counts, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
     text = json.dumps(line)
     sys.stdout.write(f"{text}\n")

@@ -10,7 +10,7 @@ import msgspec
 from autopilot.domain.answers import CriterionScore, RateOpinion, Trace
 from autopilot.domain.behaviour import Reading, about, reading_of
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.numerals import number
+from autopilot.domain.numerals import read_number
 from autopilot.domain.phase import Criterion
 from autopilot.domain.results import Lowered
 from autopilot.domain.scores import HIGHEST
@@ -71,7 +71,7 @@ def unlocated(row: CriterionScore, sight: Sight) -> bool:  # noqa: ARG001 - the 
 def place_in(words: str) -> tuple[str, int] | None:
     """The file and line the words point at first; an address of a server is none."""
     found = _PLACE.search(words) or _WORDED.search(words)
-    return (found["path"], number(found["line"])) if found else None
+    return (found["path"], read_number(found["line"])) if found else None
 
 
 def located(words: str) -> bool:
