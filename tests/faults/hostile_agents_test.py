@@ -87,13 +87,11 @@ class Arena:
         return found
 
     def users_own(self) -> dict[str, Any]:
-        """The user's files and what git knows of them; what landed, and our own folders, left out."""
-        files = {
-            str(path.relative_to(self.root)): (path.lstat().st_mode, path.read_bytes())
-            for path in sorted(self.root.rglob("*"))
-            if path.is_file() and path.relative_to(self.root).parts[0] not in {".git", ".autopilot", ".planning"}
-        }
-        files.pop("letter1.txt", None)
+        """The user's files and what git knows of them; an agent's own, which may have landed, are not among them."""
+        files = {}
+        for name in ("README.md", "todo.txt", *DIRTY):
+            found = (self.root / name).lstat()
+            files[name] = (found.st_mode, found.st_mtime_ns, (self.root / name).read_bytes())
         kept = {name: (self.root / ".git" / name).read_bytes() for name in ("config", "HEAD")}
         hooks = sorted(path.name for path in (self.root / ".git" / "hooks").iterdir())
         return {

@@ -12,7 +12,6 @@ from autopilot.planning import (
     context_md,
     criteria,
     detect,
-    drafting,
     edit,
     edit_state,
     ids,
@@ -27,6 +26,7 @@ from autopilot.planning import (
     state_md,
     user_choices,
 )
+from autopilot.planning.edit_style import NewPhase
 
 Target = Callable[[bytes], None]
 
@@ -168,7 +168,7 @@ def fuzz_manifests(data: bytes) -> None:
         detect.detect({name: data.decode(errors="replace")})
 
 
-NEW = drafting.NewPhase(id="88", name="Added Later", goal="More of it")
+NEW = NewPhase(id="88", name="Added Later", goal="More of it")
 TARGETS: dict[str, Target] = {
     "roadmap": fuzz_roadmap,
     "plan": fuzz_plan,
