@@ -97,7 +97,7 @@ HOSTILE = (
     Hostile("resets and cleans all there is", "git reset -q --hard; git clean -qffdx; git stash list"),
     Hostile("commits with forged trailers", f"{GIT} commit -q --allow-empty -m 'feat(01): 01-01 - x' -m 'Autopilot-Run: x\nAutopilot-Step: {{step}}'".replace("{step}", "$AUTOPILOT_CALL")),
     Hostile("rewrites hooks, settings and attributes", HOOKS),
-    Hostile("attributes with a filter in the tree", HOOKS + "echo '* filter=x' > .gitattributes", (FAILED,)),
+    Hostile("attributes with a filter in the tree", HOOKS + "echo '* filter=x' > .gitattributes", (0, FAILED)),
     Hostile("plants a submodule", "git init -q sub; git -C sub -c user.name=x -c user.email=x commit -q --allow-empty -m x; printf '[submodule \"sub\"]\\npath = sub\\nurl = ./sub\\nupdate = !touch %s/sprung\\n' \"$here\" > .gitmodules; git add sub .gitmodules", (0, FAILED)),
     Hostile("alternates, grafts and replaced commits", "mkdir -p .git/objects/info .git/info; echo /etc > .git/objects/info/alternates; git rev-parse HEAD > .git/info/grafts; git replace -f HEAD HEAD~0 2>/dev/null; mkdir -p .git/refs/replace; git rev-parse HEAD > .git/refs/replace/$(git rev-parse HEAD 2>/dev/null || echo 0)"),
     Hostile("locks in its .git", "for l in index HEAD config packed-refs shallow; do : > .git/$l.lock; done"),

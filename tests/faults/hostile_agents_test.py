@@ -37,8 +37,7 @@ export ROOT PLACE T MUCH FILES here
 """
 DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
 # Beyond the time an agent is given: what a run needs besides, on a machine that has other things to do.
-PATIENCE_S = 110
-TOKEN = "7654321"
+PATIENCE_S = 300 if full() else 100
 
 
 def _cases() -> Iterator[Any]:
@@ -100,8 +99,13 @@ class Arena:
         }  # fmt: skip
 
 
+def token(place: Path) -> str:
+    """Digits by which a program of this project is known, however it calls itself."""
+    return str(int.from_bytes(place.name[-6:].encode()))
+
+
 def _ours(line: bytes, place: Path) -> bool:
-    return os.fsencode(place) in line or TOKEN.encode() in line
+    return os.fsencode(place) in line or token(place).encode() in line
 
 
 @pytest.fixture
@@ -123,8 +127,10 @@ def arena(place: Path, hostile: Hostile, sandbox: str) -> Arena:
     answers = {a["role"]: a for a in honest() if a.get("phase") in {None, "1"}}
     answers |= {"plan": plan_answer("1", [("letter1.txt", "done")])}
     answers |= {"debug": {**answers["execute"], "role": "debug", "result": {"fixed": True}}}
-    much, files = (10**9, 20_000) if full() else (2 * 10**7, 1_000)
-    agent = AGENT.format(root=root, place=place, token=TOKEN, much=much, files=files, roles=" ".join(hostile.roles))
+    much, files = (10**9, 5_000) if full() else (2 * 10**7, 1_000)
+    agent = AGENT.format(
+        root=root, place=place, token=token(place), much=much, files=files, roles=" ".join(hostile.roles)
+    )
     fragments = {f"answers/{role}.sh": fragment(answer, "1") for role, answer in answers.items()}
     write(place / "agent", {"agent.sh": agent, "attack.sh": hostile.script, **fragments})
     return Arena(place, sandbox)
@@ -158,7 +164,7 @@ def test_a_hostile_agent_ends_as_it_should_and_harms_nobody(place: Path, hostile
     if code != KILLED:
         assert_unharmed(made, before)
     if code == 0:
-        assert (made.root / "letter1.txt").read_text(encoding="utf-8") == "done 1\n"
+        assert (made.root / "letter1.txt").read_text(encoding="utf-8").startswith("done 1\n")
 
     (place / "agent" / "tame").touch()
     if code:

@@ -229,7 +229,9 @@ def rebasing(root: Path, dice: Dice) -> None:
 
 
 def bisecting(root: Path, dice: Dice) -> None:
-    git(root, "bisect", "start", "HEAD", "HEAD~1")
+    for n in range(4):
+        git(root, "commit", "-q", "--allow-empty", "-m", f"step {n}")
+    git(root, "bisect", "start", "HEAD", "HEAD~4")
 
 
 def _git(root: Path, *words: str) -> None:
