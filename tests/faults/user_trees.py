@@ -225,7 +225,7 @@ def picking(root: Path, dice: Dice) -> None:
 
 def rebasing(root: Path, dice: Dice) -> None:
     _diverged(root)
-    _git(root, "rebase", "theirs")
+    _git(root, "rebase", "--autostash", "theirs")
 
 
 def bisecting(root: Path, dice: Dice) -> None:
