@@ -11,9 +11,6 @@ import msgspec
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
-    AgentAnswered,
-    AgentStarted,
-    CompletionStarted,
     Entry,
     PhaseFinished,
     RunFinished,
@@ -58,6 +55,7 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
+from autopilot.projecting import ProjectedStreams, beating
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.signals import stopped_by_signals
@@ -129,11 +127,12 @@ class Driver:
         self.crew.processes.sweep(run, held)
         workspace.recover([paper.cwd for paper in held.values()])
 
-    def _drive(self, streams: Streams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
+    def _drive(self, streams: ProjectedStreams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self.hands(workspace, first)
-                finished = self._run(hands, streams)
+                with beating(streams, hands.clock):
+                    finished = self._run(hands, streams)
         except Interrupted:
             self.crew.kept.release_all()
             streams.forget()
@@ -245,29 +244,15 @@ class Driver:
         told = alert(completed(run.of(PhaseFinished)))
         return (told.message,) if told else ()
 
-    def _streams(self, journal: SqliteJournal, run: str) -> Streams:
+    def _streams(self, journal: SqliteJournal, run: str) -> ProjectedStreams:
         def hear(stream: str, entry: Entry) -> None:
             self.listener(stream, entry)
             if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
                 for line in self._uniform(streams.run()):
                     self.warn(line)
 
-        streams = projected(self.home, journal, run, hear)
+        streams = ProjectedStreams(self.home, journal, run, hear)
         return streams
-
-
-def projected(home: Path, journal: SqliteJournal, run: str, listener: Listener) -> Streams:
-    """The run's streams, with state.json and the report of a batch kept up with them."""
-    file, projection = StateFile(home), Projection()
-
-    def project(stream: str, entry: Entry) -> None:  # noqa: ARG001 - a listener's signature
-        if not isinstance(entry.event, AgentStarted | AgentAnswered):
-            file.write(projection.state(streams.run(), streams))
-        if isinstance(entry.event, CompletionStarted | RunFinished):
-            write_batch_report(home, streams)
-
-    streams = Streams(journal, run, (listener, project))
-    return streams
 
 
 def wind_up(home: Path, streams: Streams, finished: RunFinished | RunStopped) -> RunEnd:

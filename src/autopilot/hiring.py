@@ -13,6 +13,7 @@ from autopilot.agents import choose as agents
 from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.pricing import PricedAgent
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.protocols import Agent
@@ -22,6 +23,7 @@ from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import prices
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
@@ -118,10 +120,15 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
     )
-    agent = agents.choose(settings.agent, desk, launch)
+    agent = _priced(agents.choose(settings.agent, desk, launch))
     other = settings.reviewer
-    reviewer = agents.choose(other, desk, launch) if other else agent
+    reviewer = _priced(agents.choose(other, desk, launch)) if other else agent
     return Crew(agent, reviewer, processes, ground, provision, kept, settings.keep_awake)
+
+
+def _priced(agent: Agent) -> Agent:
+    """The list is opened for the first call that tells its tokens and not its dollars."""
+    return PricedAgent(agent, prices.cost_of)
 
 
 def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str, str], None]:

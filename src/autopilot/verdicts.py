@@ -12,7 +12,7 @@ from autopilot.domain.person import WORDS, HumanWord, Inbox, Said
 from autopilot.domain.protocols import Listener, Receipts, Workspace
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import VerdictEnd
-from autopilot.driving import projected, wind_up
+from autopilot.driving import wind_up
 from autopilot.engine.footing import accepted
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.settling import settle_run
@@ -24,6 +24,7 @@ from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.planning import ids
+from autopilot.projecting import ProjectedStreams
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 
 WAITS = 11
@@ -162,7 +163,7 @@ def take_all(root: Path, warn: Warn, listener: Listener = deaf) -> None:
         for run in dict.fromkeys(said.run for said in inbox.waiting()):
             # state.json belongs to the newest run; an older one has its archive.
             newest = run == runs[-1]
-            streams = projected(home, journal, run, listener) if newest else Streams(journal, run, (listener,))
+            streams = ProjectedStreams(home, journal, run, listener) if newest else Streams(journal, run, (listener,))
             kept = Kept(inbox)
             heed(root, streams, kept, warn)
             kept.clear()

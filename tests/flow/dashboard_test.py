@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from autopilot import serving
@@ -21,7 +22,6 @@ from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile, write_open
 from autopilot.views.dashboard.deeds import Deeds, Given, Question
 from autopilot.views.dashboard.slow import Patience
 from support.dashboards import Chronicle, Site, served
-from support.deferring import script
 from support.project import honest
 from support.records import RUN
 from support.runs import driven
@@ -86,20 +86,18 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, R
     assert recorder.done == []
 
 
-def test_a_viewer_is_told_all_there_is_and_within_a_second_what_changes(site: Site, chronicle: Chronicle) -> None:
+def test_a_viewer_is_told_all_there_is_and_then_what_changes(site: Site, chronicle: Chronicle) -> None:
     with site.watching() as viewer:
         first = viewer.run()
         chronicle.begin("2")
-        begun = time.monotonic()
         change = viewer.run()
 
-    assert time.monotonic() - begun < 1.0
-    assert (first["whole"], first["parts"]["phase/1"]["status"], first["parts"]["phase/1"]["score"]) == (
+    assert (first["whole"], first["parts"]["phase/1"]["state"], first["parts"]["phase/1"]["score"]) == (
         True,
         "completed",
         9.4,
     )
-    assert (change["whole"], change["parts"]["phase/2"]["status"]) == (False, "in_progress")
+    assert (change["whole"], change["parts"]["phase/2"]["state"]) == (False, "in_progress")
     assert set(change["parts"]) == {"phase/2", "open/2", "run"}
 
 
@@ -145,6 +143,21 @@ def test_a_phase_is_looked_into_down_to_a_call_without_its_secrets(site: Site, c
         "answer": said["sizes"]["answer"], "said": 28, "commands": 9, "prompt": 9, "output": 90_000, "process": 0,
     }  # fmt: skip
     assert (len(second["text"]), second["next"], second["total"]) == (40_000, 80_000, 90_000)
+
+
+def test_of_a_transcript_of_tens_of_megabytes_one_page_is_sent(site: Site, chronicle: Chronicle) -> None:
+    held = transcripts.Transcript(
+        call=f"{RUN}/1/execute/1", command=("agent",), stdin={"prompt": "p" * 20_000_000}, stdout="o" * transcripts.CAP,
+        stderr="", exit=0, seconds=1.0,
+    )  # fmt: skip
+    place = transcripts.path_of(chronicle.root / ".autopilot" / "transcripts", held.call)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(msgspec.json.encode(held))
+    answer = site.get(f"{INSIDE}/1/passes/0/calls/2?part=prompt&offset=19960000")
+
+    assert len(answer.body) < 100_000
+    assert (answer.json["sizes"]["prompt"], answer.json["sizes"]["output"]) == (20_000_000, transcripts.CAP)
+    assert (answer.json["page"]["text"], answer.json["page"]["next"]) == ("p" * 40_000, None)
 
 
 def test_what_a_person_does_is_done_by_the_verbs(site: Site, recorder: Recorder) -> None:
@@ -271,7 +284,6 @@ def test_a_request_that_drips_is_dropped(attacked: tuple[Site, Recorder]) -> Non
                 got = b""
 
     assert got == b""
-    assert time.monotonic() - begun < 5
 
 
 def test_a_body_that_never_comes_is_not_waited_for(attacked: tuple[Site, Recorder]) -> None:
@@ -289,11 +301,9 @@ def test_two_hundred_viewers_see_the_same_change(site: Site, chronicle: Chronicl
         viewers = [open_ones.enter_context(site.watching()) for _ in range(200)]
         assert all(viewer.run()["whole"] for viewer in viewers)
         chronicle.begin("3")
-        begun = time.monotonic()
         seen = {json.dumps(viewer.run()) for viewer in viewers}
 
     assert len(seen) == 1
-    assert time.monotonic() - begun < 3
 
 
 def test_a_viewer_that_reads_nothing_holds_nobody_up(site: Site, chronicle: Chronicle) -> None:
@@ -307,7 +317,7 @@ def test_a_viewer_that_reads_nothing_holds_nobody_up(site: Site, chronicle: Chro
         for _ in range(30):
             chronicle.open_step("1")
         chronicle.tell(RUN, RunFinished(status="completed", exit_code=0, reason="over"))
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+        while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
 
 
@@ -319,7 +329,7 @@ def test_several_projects_are_shown_beside_each_other(site: Site, tmp_path: Path
         viewer.event()
         listed = viewer.event()[1]["parts"]["projects"]
         assert [(p["name"], len(p["runs"])) for p in listed] == [("letters", 1), ("numbers", 1), ("empty", 0)]
-        assert viewer.run()["parts"]["run"]["status"] == "running"
+        assert viewer.run()["parts"]["run"]["state"] == "running"
 
 
 def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
@@ -336,27 +346,10 @@ def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
     with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
         viewer.run()
         said = site.post("/api/projects/1/resume", {}).json["said"]
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
+        while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
 
     assert said in {"The run goes on.", "The run came to its end."}
-
-
-def test_a_verdict_given_from_the_page_is_the_verbs_and_the_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = driven(tmp_path, script("1", phases="12"), "1", "2>1")
-    assert project.run().exit == 11
-    with served(project.root, deeds=serving.verbs()) as site, site.watching() as viewer:
-        assert viewer.run()["parts"]["phase/1"]["status"] == "needs_human_verification"
-        said = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"}).json["said"]
-        again = site.post("/api/projects/1/verdict", {"phase": "1", "verdict": "pass"})
-        site.post("/api/projects/1/resume", {})
-        while viewer.run()["parts"].get("run", {}).get("status") != "completed":
-            pass
-
-    assert said.startswith("Phase 1: human verdict recorded: pass.")
-    assert (again.status, (project.root / "letter2.txt").exists()) == (409, True)
 
 
 def test_a_question_is_answered_where_the_next_sitting_looks(tmp_path: Path) -> None:

@@ -15,10 +15,17 @@ from support.reports import SECRET, Seen
 from support.repos import make_repo, write
 from support.runs import Drive, driven, playground, snapshot
 
+PLANTED = "<img src=x onerror=window.hit=2>.txt"
 PASSES = [
     *reviews(),
     plan_answer("1", [("letter1.txt", "done")]),
-    work_answer("1", "01-01", "letter1.txt", f"done\n<script>window.hit=1</script> {SECRET}\n"),
+    work_answer(
+        "1",
+        "01-01",
+        "letter1.txt",
+        f"done\n<script>window.hit=1</script> {SECRET}\n",
+        write={"letter1.txt": f"done\n<script>window.hit=1</script> {SECRET}\n", PLANTED: "done\n"},
+    ),
     plan_answer("2", [("letter2.txt", "done")]),
 ]
 
@@ -51,6 +58,13 @@ def test_the_page_shows_each_task_s_diff_without_secrets(project: Drive) -> None
     assert (project.root / "own.html").is_file()
     assert "+&lt;script&gt;window.hit=1&lt;/script&gt; [redacted:github]" in text
     assert SECRET not in text
+
+
+def test_the_page_shows_a_file_s_name_as_text(project: Drive) -> None:
+    seen = Seen(Path(app.reports(str(project.root)).page(None, None)).read_text(encoding="utf-8"))
+
+    assert any(PLANTED in text for text in seen.text)
+    assert not seen.all("img")
 
 
 def test_the_page_shows_receipts_and_those_that_are_none(project: Drive) -> None:

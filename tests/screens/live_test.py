@@ -76,7 +76,7 @@ def test_a_window_of_another_size_is_filled_anew(width: int, height: int) -> Non
     painter.show(picture, picture.last)
 
     shown = seen(out, width, height).splitlines()
-    assert shown[0].startswith("Autopilot run-2026-0")
+    assert shown[0].startswith("Autopilot run-2026-")
     assert len(shown) < height
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_stops_gives_the_terminal_back_and_goes_on_below() -> None:
 
     parts = out.getvalue().partition("Continue?\n")
     assert stopped
-    assert "stopped 4m" in parts[0]
+    assert "paused 4m" in parts[0]
     assert " running " in parts[2]
 
 

@@ -59,7 +59,7 @@ def test_ctrl_c_ends_the_view_and_tells_how_to_go_on(tmp_path: Path, env: dict[s
     shown.interrupt()
 
     assert shown.end() == 130
-    assert re.search(r"^Autopilot run-.* stopped \d+s\n.*\n.*\ninterrupted\n", shown.screen.text, re.MULTILINE)
+    assert re.search(r"^Autopilot run-.* paused \d+s\n.*\n.*\ninterrupted\n", shown.screen.text, re.MULTILINE)
     assert shown.screen.text.endswith(
         "autopilot: Interrupted.\n  Every finished step is kept.\n  Go on with: autopilot resume\n"
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from autopilot import serving
 from autopilot.domain.agent import Role
 from autopilot.domain.events import (
@@ -24,9 +26,11 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.evidence import Usage
 from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.phase import Phase
 from autopilot.domain.results import Preflighted
 from autopilot.domain.verdict import Advance, AskHuman, Verdict
 from autopilot.journal.clock import SystemClock
+from autopilot.journal.lock import birth_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.views.dashboard.deeds import Deeds
 from autopilot.views.dashboard.guard import Door
@@ -45,12 +49,13 @@ class Chronicle:
         self.names = dict(names or {})
         self.journal = SqliteJournal(root / ".autopilot" / "journal.db", SystemClock())
         self._lengths: dict[str, int] = {}
-        described = [phase(name, **self._named(name)) for name in phases or ("1", "2", "3")]
+        described = [self._named(name) for name in phases or ("1", "2", "3")]
         start = started(*described)
         self.tell(run, type(start)(**{f: getattr(start, f) for f in start.__struct_fields__} | {"run": run}))
 
-    def _named(self, name: str) -> dict[str, Any]:
-        return {"goal": self.names[name]} if name in self.names else {}
+    def _named(self, name: str) -> Phase:
+        told = self.names.get(name)
+        return phase(name) if told is None else msgspec.structs.replace(phase(name), goal=told, name=told)
 
     def tell(self, stream: str, event: Event) -> None:
         number = self._lengths.get(stream, 0)
@@ -58,12 +63,13 @@ class Chronicle:
         self._lengths[stream] = number + 1
 
     def begin(self, name: str) -> None:
-        self.tell(self.run, PhaseStarted(brief=brief(phase=phase(name))))
+        self.tell(self.run, PhaseStarted(brief=brief(phase=self._named(name))))
 
-    def open_step(self, name: str, step: str = "execute", role: Role = "execute") -> None:
-        stream = stream_of(self.run, name, 0)
+    def open_step(self, name: str, step: str = "execute", role: Role = "execute", pid: int = 0) -> None:
+        """Without a process of its own the call has one that is long gone."""
+        stream, birth = stream_of(self.run, name, 0), birth_of(pid) if pid else "1"
         self.tell(stream, StepStarted(step=step, n=1, base="b", nonce="n", boot="b"))
-        self.tell(stream, AgentStarted(call=f"{self.run}/{name}/{step}/1", role=role, pid=1, birth="1"))
+        self.tell(stream, AgentStarted(call=f"{self.run}/{name}/{step}/1", role=role, pid=pid or 1, birth=birth))
 
     def close_step(
         self, name: str, step: str = "execute", *, said: str = "done", verdict: Verdict | None = None

@@ -132,7 +132,9 @@ def retold(told: Told, say: Callable[[str], str]) -> Told:
 
     run = msgspec.convert(spoilt(msgspec.to_builtins(told.run), speak), RunRecord)
     passes = {names[name]: tuple(map(record, held)) for name, held in told.passes.items()}
-    diffs = {("base", say("c1")): f"diff --git a/x b/x\n+{HOSTILE}\n-{HOSTILE}\n"}
+    file = f"{HOSTILE}.py"
+    diff = f"diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@ {HOSTILE}\n+{HOSTILE}\n-{HOSTILE}\n"
+    diffs = {("base", say("c1")): diff}
     return Told(run=run, passes=passes, now=told.now, learnings=HOSTILE, diffs=diffs, runs=told.runs)
 
 

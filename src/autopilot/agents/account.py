@@ -63,6 +63,7 @@ class Account:
             input_tokens=_added(entry.input_tokens for entry in entries),
             output_tokens=_added(entry.output_tokens for entry in entries),
             cost_usd=_added(entry.cost_usd for entry in entries),
+            cached_tokens=_added(entry.cached_tokens for entry in entries),
         )
 
     def take(self, event: StreamEvent) -> None:

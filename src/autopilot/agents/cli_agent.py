@@ -222,6 +222,7 @@ def spent_here(call: Call, spent: Usage, backend: Backend) -> Usage:
         input_tokens=_less(spent.input_tokens, before.input_tokens),
         output_tokens=_less(spent.output_tokens, before.output_tokens),
         cost_usd=_less(spent.cost_usd, before.cost_usd),
+        cached_tokens=_less(spent.cached_tokens, before.cached_tokens),
     )
 
 
@@ -259,4 +260,5 @@ def _sum(left: Usage, right: Usage) -> Usage:
         input_tokens=added(left.input_tokens, right.input_tokens),
         output_tokens=added(left.output_tokens, right.output_tokens),
         cost_usd=added(left.cost_usd, right.cost_usd),
+        cached_tokens=added(left.cached_tokens, right.cached_tokens),
     )

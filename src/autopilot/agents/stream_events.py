@@ -40,7 +40,7 @@ class Returned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
     """
-    Tokens, cached ones included, and dollars.
+    Tokens, and dollars. Cached tokens are in those of the input; they are told where dollars are not.
 
     Without a `part` it is the sum so far and replaces all before it; parts are added up, each counted once.
     """
@@ -48,6 +48,7 @@ class Spent:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    cached_tokens: int | None = None
     part: str = ""
 
 

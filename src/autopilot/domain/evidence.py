@@ -158,8 +158,14 @@ def all_about(tree: str, runs: Iterable[CommandRun]) -> bool:
 
 
 class Usage(Value, frozen=True, kw_only=True):
-    """What a call cost, as far as the agent reports it. None is unknown, never zero."""
+    """
+    What a call cost, as far as the agent reports it. None is unknown, never zero.
+
+    `input_tokens` has the cached ones in it. Dollars that the agent did not tell are reckoned `by_list`, if at all.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    cached_tokens: int | None = None
+    by_list: bool = False

@@ -1,8 +1,11 @@
 """What a model's tokens cost, from the optional library genai-prices and the list it carries; no network."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from importlib import import_module
 from typing import Any, Protocol
+
+from autopilot.domain.evidence import Usage
 
 # An agent reads far more than it writes. Cached input is cheaper, so this leans to the dear side.
 OUTPUT_SHARE = 10
@@ -27,6 +30,20 @@ def installed() -> PriceList | None:
         return None
     found: PriceList = library
     return found
+
+
+def cost_of(model: str, usage: Usage, find: Callable[[], PriceList | None] = installed) -> float | None:
+    """What a call cost by the list; None where the list, the model in it or the number of tokens is not known."""
+    if usage.input_tokens is None or usage.output_tokens is None or (prices := find()) is None:
+        return None
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    counted = prices.Usage(input_tokens=usage.input_tokens, cache_read_tokens=cached, output_tokens=usage.output_tokens)
+    try:
+        price = float(prices.calc_price(counted, model_ref=model).total_price)
+    except LookupError:
+        return None
+    # A list that knows a model and no price of it says nothing: calls are not free.
+    return round(price, 6) if price > 0 else None
 
 
 def per_million(model: str | None, prices: PriceList | None) -> tuple[float | None, str]:

@@ -1,6 +1,7 @@
 """How each entry of the journal changes the picture of its run. Pure; a picture may be begun in the middle of a run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -23,10 +24,15 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.headings import heading_of
-from autopilot.domain.moments import elapsed
+from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import Before
 from autopilot.domain.run_caps import capped
-from autopilot.domain.verdict import AskHuman, Stop
+from autopilot.domain.tries import BREAKER
+from autopilot.domain.verdict import Advance, AskHuman, Stop
+from autopilot.journal.clock import iso
+from autopilot.journal.projection import run_status
 from autopilot.journal.timeline import settled
+from autopilot.views.duration import seconds_between
 from autopilot.views.estimate import EXECUTE
 from autopilot.views.narration import note_line
 from autopilot.views.pass_drawing import after_step, happened, opened
@@ -36,6 +42,9 @@ from autopilot.views.text import clean
 MOST_CAUTIONS = 40
 # What people were asked before a run has streams of its own, which are no runs.
 ASKING = "asking/"
+RESUME = "autopilot resume"
+END = "the run's end"
+MENDING = frozenset({"quality", "gaps"})
 
 
 def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:
@@ -54,7 +63,7 @@ def after(picture: Picture, stream: str, entry: Entry) -> Picture:
         return cautioned(*after_step(picture, stream, entry))
     for part in (_of_run, _of_phase, _of_line, _of_end):
         picture = part(picture, entry)
-    return cautioned(picture, _cautions(entry))
+    return cautioned(picture, _cautions(picture, entry))
 
 
 def cautioned(picture: Picture, more: tuple[Caution, ...]) -> Picture:
@@ -67,7 +76,7 @@ def changed(picture: Picture, **fields: object) -> Picture:
 
 def _timed(picture: Picture, stream: str, entry: Entry) -> Picture:
     """While nobody worked, no time passed for the run, and its open passes were paused."""
-    pause = elapsed(picture.last, entry.at) if picture.last else 0.0
+    pause = seconds_between(picture.last, entry.at) if picture.last else 0.0
     timed = changed(picture, run=stream.partition("/")[0], began=picture.began or entry.at, last=entry.at)
     if not isinstance(entry.event, RunResumed):
         return changed(timed, worked=picture.worked + pause)
@@ -83,21 +92,32 @@ def _of_run(picture: Picture, entry: Entry) -> Picture:
             rows = {n: _again(r) if n in event.retry else r for n, r in picture.phases.items()}
             limits = capped(picture.limits, event.caps)
             return changed(picture, state="running", reason="", do="", phases=rows, limits=limits, waits=())
-        case RunStopped(reason=reason, do=do):
-            return changed(picture, state="stopped", reason=reason, do=do or "autopilot resume", calls={})
-        case RunFinished(status=status, reason=reason, do=do):
-            ended = "completed" if status == "completed" else "failed"
-            return changed(picture, state=ended, reason=reason, do=do, calls={}, passes={})
+        case RunStopped(reason=reason, do=do) as event:
+            waits = (*picture.waits, *_cooling(picture, event, entry.at))
+            paused = {"state": "paused", "reason": clean(reason), "do": clean(do or RESUME)}
+            return changed(picture, **paused, waits=waits, calls={})
+        case RunFinished(reason=reason, do=do):
+            state = run_status(RunRecord(entries=(entry,)))
+            return changed(picture, state=state, reason=clean(reason), do=clean(do), calls={}, passes={})
     return picture
+
+
+def _cooling(picture: Picture, event: RunStopped, at: str) -> Iterator[Wait]:
+    """A breaker that has opened lets nothing begin for a while."""
+    if event.exit_code == BREAKER:
+        until = iso(datetime.fromisoformat(at) + timedelta(seconds=picture.limits.cooldown_seconds))
+        yield Wait(what="a circuit breaker cools down", stream=picture.run, until=until, kind="breaker")
 
 
 def _of_end(picture: Picture, entry: Entry) -> Picture:
     match entry.event:
         case CompletionStarted(brief=brief):
-            began = OpenPass(phase=COMPLETION, name="the run's end", began=entry.at)
-            return changed(picture, passes={**picture.passes, stream_of(picture.run, COMPLETION, brief.number): began})
+            began = OpenPass(phase=COMPLETION, name=END, began=entry.at, number=brief.number)
+            passes = {**picture.passes, stream_of(picture.run, COMPLETION, brief.number): began}
+            return changed(_row(picture, COMPLETION, state="in_progress", begun=brief.number + 1), passes=passes)
         case CompletionFinished():
-            return changed(picture, passes={k: p for k, p in picture.passes.items() if p.phase != COMPLETION})
+            over = _row(picture, COMPLETION, state="completed")
+            return changed(over, passes={k: p for k, p in picture.passes.items() if p.phase != COMPLETION})
     return picture
 
 
@@ -109,7 +129,9 @@ def _begun(event: RunStarted, at: str) -> Picture:
             name=clean(phase.name, 80),
             state="completed" if phase.id in done else _stood(event, phase.id, phase.status),
             target=phase.id in event.targets,
+            needs=phase.depends_on,
             score=event.before[phase.id].score if phase.id in event.before else None,
+            best=_standing(event.before.get(phase.id)),
         )
         for phase in event.phases
     }
@@ -122,8 +144,14 @@ def _begun(event: RunStarted, at: str) -> Picture:
         began=at,
         last=at,
         limits=settings.limits,
+        threshold=settings.pass_threshold,
         phases=rows,
     )
+
+
+def _standing(before: Before | None) -> float | None:
+    """What an earlier run left that passes which are to mend it are measured by."""
+    return before.score if before and before.stands else None
 
 
 def agent_name(told: str) -> str:
@@ -140,7 +168,7 @@ def _stood(event: RunStarted, phase: str, marked: str) -> str:
 
 
 def _again(row: PhaseRow) -> PhaseRow:
-    return msgspec.structs.replace(row, state="not_started", remark="")
+    return msgspec.structs.replace(row, state="not_started", remark="", question="")
 
 
 def _of_phase(picture: Picture, entry: Entry) -> Picture:
@@ -148,7 +176,9 @@ def _of_phase(picture: Picture, entry: Entry) -> Picture:
         case PhaseStarted(brief=brief):
             stream = stream_of(picture.run, brief.phase.id, brief.number)
             known = _with_part(picture, brief.phase.id, brief.parent)
-            drawn = _row(known, brief.phase.id, state="in_progress", name=clean(brief.phase.name, 80), target=True)
+            named = {"name": clean(brief.phase.name, 80), "needs": brief.phase.depends_on}
+            fields = {"state": "in_progress", "target": True, "begun": brief.number + 1, "question": ""}
+            drawn = _row(known, brief.phase.id, **named, **fields)
             return changed(drawn, passes={**drawn.passes, stream: opened(brief, entry.at)})
         case PhaseFinished() as event:
             return _finished(picture, event, entry.at)
@@ -179,7 +209,9 @@ def _decided(picture: Picture, event: VerdictGiven, at: str) -> Picture:
     state = "completed" if event.verdict == "pass" else "failed"
     remark = "" if event.verdict == "pass" else clean("; ".join(event.issues) or "a person did not accept it")
     waits = tuple(wait for wait in picture.waits if wait.stream != stream_of("", event.phase, 0))
-    drawn = changed(_row(picture, event.phase, state=state, remark=remark), waits=waits)
+    row = picture.phases.get(event.phase)
+    score = row.best if row and row.best is not None and event.verdict == "pass" else row.score if row else None
+    drawn = changed(_row(picture, event.phase, state=state, remark=remark, question="", score=score), waits=waits)
     return happened(drawn, at, f"Phase {event.phase}: a person said {event.verdict.replace('_', ' ')}")
 
 
@@ -195,6 +227,8 @@ def _with_part(picture: Picture, phase: str, parent: str) -> Picture:
 
 def _row(picture: Picture, phase: str, **fields: object) -> Picture:
     """The picture with a phase's row changed; a phase that has none gets one."""
+    if phase == COMPLETION:
+        return changed(picture, end=msgspec.structs.replace(picture.end or PhaseRow(id=phase, name=END), **fields))
     row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
     return changed(picture, phases={**picture.phases, phase: msgspec.structs.replace(row, **fields)})
 
@@ -203,22 +237,24 @@ def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
     outcome, phase = event.outcome, event.outcome.phase
     mine = {key: p for key, p in picture.passes.items() if p.phase == phase}
     row = picture.phases.get(phase) or PhaseRow(id=phase, name="", target=True)
-    seconds = sum(max(0.0, elapsed(p.began, at) - p.paused) for p in mine.values())
-    score = outcome.alignment_score
-    if score is not None and row.score is not None and (event.cycle or event.turn):
-        score = max(score, row.score)
+    seconds = sum(max(0.0, seconds_between(p.began, at) - p.paused) for p in mine.values())
+    best = _best(row, event)
+    score = best if best is not None and isinstance(event.verdict, Advance) else outcome.alignment_score
     drawn = _row(
         picture,
         phase,
         state=settled(event.verdict),
         score=score if score is not None else row.score,
+        best=best,
+        question=clean(event.verdict.question, 300) if isinstance(event.verdict, AskHuman) else "",
         passes=row.passes + 1,
         seconds=row.seconds + seconds,
         remark=clean(_remark(event)),
     )
     waits = tuple(wait for wait in drawn.waits if wait.stream not in mine)
     if isinstance(event.verdict, AskHuman):
-        waits = (*waits, Wait(what=f"phase {phase}: {clean(event.verdict.question)}", stream=stream_of("", phase, 0)))
+        asked = f"phase {phase}: {clean(event.verdict.question)}"
+        waits = (*waits, Wait(what=asked, stream=stream_of("", phase, 0), kind="person"))
     told = f"Phase {phase}: pass over, {outcome.status.replace('_', ' ')}"
     return changed(
         happened(drawn, at, told if outcome.alignment_score is None else f"{told} at {outcome.alignment_score:.1f}"),
@@ -229,15 +265,28 @@ def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
     )
 
 
+def _best(row: PhaseRow, event: PhaseFinished) -> float | None:
+    """AMB-37: a worse pass takes nothing away; what an earlier run left counts for passes that were to mend it."""
+    stood = row.best if row.passes or event.mode in MENDING else None
+    whole = event.outcome.status == "completed" and not event.outcome.rollback
+    return max((s for s in (stood, event.outcome.alignment_score if whole else None) if s is not None), default=None)
+
+
 def _remark(event: PhaseFinished) -> str:
     """Why a phase did not simply pass."""
     match event.verdict:
         case Stop(because=because):
-            return event.outcome.reason or because
+            return _in_words(event.outcome.reason or because)
         case AskHuman(question=question):
             return question
         case verdict:
-            return "unanchored" if event.outcome.unanchored and not verdict.because else verdict.because
+            unanchored = "unanchored" if event.outcome.unanchored else ""
+            return "; ".join(part for part in (_in_words(verdict.because), unanchored) if part)
+
+
+def _in_words(reason: str) -> str:
+    """A reason that is one of the rules' own names, `spec_changed`, as words; a sentence stays as it is."""
+    return reason if " " in reason else reason.replace("_", " ")
 
 
 def _executing(picture: Picture, passes: Iterable[OpenPass]) -> Tally:
@@ -248,7 +297,7 @@ def _executing(picture: Picture, passes: Iterable[OpenPass]) -> Tally:
     return Tally(count=known.count + len(worked), seconds=known.seconds + sum(worked))
 
 
-def _cautions(entry: Entry) -> tuple[Caution, ...]:
+def _cautions(picture: Picture, entry: Entry) -> tuple[Caution, ...]:
     told: tuple[str, str] | None = None
     match entry.event:
         case Noted() as event:
@@ -259,8 +308,18 @@ def _cautions(entry: Entry) -> tuple[Caution, ...]:
             told = phase, f"Phase {phase} is not on your branch: {clean(note)}"
         case PhaseFinished(outcome=outcome, verdict=Stop()):
             told = outcome.phase, f"Phase {outcome.phase} failed: {clean(outcome.reason)}"
-        case PhaseFinished(outcome=outcome) if outcome.unanchored:
-            told = outcome.phase, f"Phase {outcome.phase} is unanchored: no command of the roadmap shows it is done"
+        case PhaseFinished(outcome=outcome) as event:
+            return tuple(Caution(at=entry.at, phase=outcome.phase, text=text) for text in _loose_ends(picture, event))
         case RunStarted(remarks=remarks):
             return tuple(Caution(at=entry.at, text=clean(remark)) for remark in remarks)
     return (Caution(at=entry.at, phase=told[0], text=told[1]),) if told else ()
+
+
+def _loose_ends(picture: Picture, event: PhaseFinished) -> Iterator[str]:
+    """What a pass that was let through leaves to look at; what is the same in every phase is told once."""
+    phase, outcome = event.outcome.phase, event.outcome
+    if outcome.unanchored:
+        yield f"Phase {phase} is unanchored: no command of the roadmap shows it is done"
+    if isinstance(event.verdict, Advance):
+        told = {caution.text.partition(": ")[2] for caution in picture.cautions}
+        yield from (f"Phase {phase}: {clean(issue)}" for issue in outcome.issues if clean(issue) not in told)

@@ -13,6 +13,11 @@ def seconds_between(first: str, last: str) -> float:
         return 0.0
 
 
+def moment(at: str) -> str:
+    """A time of the journal for people: `2026-01-31 12:00:00 UTC`."""
+    return f"{at[:10]} {at[11:19]} UTC"
+
+
 def in_words(seconds: float) -> str:
     return f"{seconds / _MINUTE:.0f}m" if seconds >= _MINUTE else f"{seconds:.0f}s"
 

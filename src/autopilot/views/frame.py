@@ -13,7 +13,7 @@ WIDE = 120
 LEAST_ROADMAP, LEAST_CAUTIONS = 3, 1
 LEAST_RECENT = 3
 MOST_CAUTIONS, SOME_CAUTIONS = 12, 5
-_STATES = {"running": "cyan", "completed": "green", "failed": "red", "stopped": "yellow", "interrupted": "yellow"}
+_STATES = {"running": "cyan", "completed": "green", "failed": "red", "paused": "yellow", "interrupted": "yellow"}
 _COUNTED = (
     ("failed", "failed"), ("blocked", "blocked"), ("skipped", "skipped"),
     ("needs_human_verification", "need a person"), ("in_progress", "in progress"),
@@ -25,7 +25,7 @@ def frame(picture: Picture, screen: Screen) -> list[Line]:
     top = _head(picture, screen)
     room = screen.height - len(top)
     body = _wide(picture, screen, room) if screen.width >= WIDE else _narrow(picture, screen, room)
-    return [cut(line, screen.width) for line in (*top, *body)][: max(0, screen.height)]
+    return [cut(line, screen.width, screen.marks.more) for line in (*top, *body)][: max(0, screen.height)]
 
 
 def text_of(lines: Sequence[Line]) -> str:
@@ -42,7 +42,7 @@ def _head(picture: Picture, screen: Screen) -> list[Line]:
     lines = [
         spread(name, [Span(picture.state, style), Span(f" {worked}")], screen.width),
         spread(plain(_counts(picture)), plain(_left(picture, screen.now), "dim"), screen.width),
-        plain(used_words(picture, screen.now)),
+        plain(used_words(picture, screen.now, screen.width)),
     ]
     if picture.over and picture.reason:
         lines.append(plain(picture.reason, style))

@@ -165,17 +165,19 @@ def wait_lines(picture: Picture, screen: Screen) -> Iterator[Line]:
         yield [Span(f"{screen.marks.held} waiting: {wait.what}{told}", "yellow")]
 
 
-def used_words(picture: Picture, now: str) -> str:
-    """What is used of each cap; what no agent told is unknown, and not nothing."""
+def used_words(picture: Picture, now: str, width: int) -> str:
+    """What is used of each cap, in few words where there is little room; what no agent told is unknown, not nothing."""
     used, limits = picture.used, picture.limits
     usd = "unknown dollars" if used.usd is None else f"${used.usd:.2f}"
     untold = f" ({used.untold} of {used.calls} calls told no price)" if used.usd is not None and used.untold else ""
     tokens = "unknown" if used.tokens is None else amount(used.tokens)
-    minutes = run_seconds(picture, now) / MINUTE
-    return (
-        f"Used: {usd} of ${limits.usd_per_run:g}, {tokens} of {amount(limits.tokens_per_run)} tokens, "
-        f"{minutes:.0f} of {limits.minutes_per_run:g} min{untold}"
-    )
+    minutes, most = f"{run_seconds(picture, now) / MINUTE:.0f}", f"{limits.minutes_per_run:g}"
+    caps = f"${limits.usd_per_run:g}", amount(limits.tokens_per_run)
+    long = f"Used: {usd} of {caps[0]}, {tokens} of {caps[1]} tokens, {minutes} of {most} min"
+    if len(long) > width:
+        told = ("$?" if used.usd is None else usd), ("?" if used.tokens is None else tokens)
+        return f"Used: {told[0]}/{caps[0]}, {told[1]}/{caps[1]} tok, {minutes}/{most} min"
+    return f"{long}{untold}" if len(long) + len(untold) <= width else long
 
 
 def amount(number: float) -> str:

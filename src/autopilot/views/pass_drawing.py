@@ -1,5 +1,8 @@
 """How the entries of one pass change the picture: its steps, tasks and calls, what they cost and what went wrong."""
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
@@ -12,9 +15,10 @@ from autopilot.domain.record import remediation_task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.views.duration import short
+from autopilot.views.duration import seconds_between, short
 from autopilot.views.picture import (
     AgentCall,
+    CallRow,
     Caution,
     Happened,
     OpenPass,
@@ -36,12 +40,21 @@ _LIMITED = frozenset({"usage_limited", "rate_limited"})
 _ENDS: dict[StepEnd, str] = {
     "": "under way", "done": "done", "back": "sent back", "stopped": "given up", "person": "left to a person",
 }  # fmt: skip
+N = TypeVar("N", int, float)
 Drawn = tuple[Picture, tuple[Caution, ...]]
 
 
 def opened(brief: Brief, at: str) -> OpenPass:
     tasks = (_task(remediation_task(brief)),) if brief.cycle else ()
-    return OpenPass(phase=brief.phase.id, name=clean(brief.phase.name, 80), began=at, cycle=brief.cycle, tasks=tasks)
+    return OpenPass(
+        phase=brief.phase.id,
+        name=clean(brief.phase.name, 80),
+        began=at,
+        number=brief.number,
+        cycle=brief.cycle,
+        mode=brief.mode,
+        tasks=tasks,
+    )
 
 
 def after_step(picture: Picture, stream: str, entry: Entry) -> Drawn:
@@ -51,12 +64,21 @@ def after_step(picture: Picture, stream: str, entry: Entry) -> Drawn:
         case StepStarted() as event:
             return _with(picture, stream, _started(known, event, entry.at)), ()
         case AgentStarted() as event:
-            return _called(picture, known, stream, event, entry.at), ()
+            return _called(_with(picture, stream, _asked(known, event, entry)), stream, event, entry.at), ()
         case AgentAnswered() as event:
-            return _answered(picture, stream, event), _heard(known, event, entry.at)
+            drawn = _with(picture, stream, _told(known, event, entry))
+            return _answered(drawn, stream, event), _heard(known, event, entry.at)
         case StepFinished() as event:
             return _finished(picture, stream, known, event, entry.at), _troubles(known, event, entry.at)
     return picture, ()
+
+
+def steps_of(stream: str, entries: Iterable[Entry]) -> tuple[StepRow, ...]:
+    """All steps of one pass, for those who look into it."""
+    picture = Picture()
+    for entry in entries:
+        picture, _ = after_step(picture, stream, entry)
+    return picture.passes[stream].steps if stream in picture.passes else ()
 
 
 def phase_of(stream: str) -> str:
@@ -87,7 +109,41 @@ def _marked(tasks: tuple[TaskRow, ...], task: str, state: TaskState) -> tuple[Ta
     return tuple(msgspec.structs.replace(row, state=state) if row.id == task else row for row in tasks)
 
 
-def _called(picture: Picture, known: OpenPass, stream: str, event: AgentStarted, at: str) -> Picture:
+def _asked(known: OpenPass, event: AgentStarted, entry: Entry) -> OpenPass:
+    call = CallRow(call=event.call, entry=entry.number, role=event.role, began=entry.at)
+    return _of_newest(known, lambda calls: (*calls, call))
+
+
+def _told(known: OpenPass, event: AgentAnswered, entry: Entry) -> OpenPass:
+    """The call with its answer; one whose beginning was not seen is put behind the others."""
+
+    def answered(calls: tuple[CallRow, ...]) -> tuple[CallRow, ...]:
+        begun = next((row for row in calls if row.call == event.call and row.seconds is None), None)
+        row = CallRow(
+            call=event.call,
+            entry=entry.number,
+            role=event.role,
+            began=begun.began if begun else entry.at,
+            seconds=round(event.seconds, 1),
+            outcome=event.outcome,
+            tokens=tokens_of(event.usage),
+            usd=event.usage.cost_usd,
+        )
+        return tuple(row if one is begun else one for one in calls) if begun else (*calls, row)
+
+    return _of_newest(known, answered)
+
+
+def _of_newest(known: OpenPass, change: Callable[[tuple[CallRow, ...]], tuple[CallRow, ...]]) -> OpenPass:
+    """The pass with the calls of its newest step changed."""
+    if not known.steps:
+        return known
+    last = msgspec.structs.replace(known.steps[-1], calls=change(known.steps[-1].calls))
+    return msgspec.structs.replace(known, steps=(*known.steps[:-1], last))
+
+
+def _called(picture: Picture, stream: str, event: AgentStarted, at: str) -> Picture:
+    known = picture.passes[stream]
     call = AgentCall(
         call=event.call,
         stream=stream,
@@ -107,7 +163,27 @@ def _answered(picture: Picture, stream: str, event: AgentAnswered) -> Picture:
     waits = tuple(wait for wait in picture.waits if wait.stream != stream)
     if event.outcome in _LIMITED:
         waits = (*waits, Wait(what=f"{event.role}: usage limit", stream=stream, until=_moment(event.resets_at)))
-    return msgspec.structs.replace(picture, calls=calls, waits=waits, used=_paid(picture.used, event))
+    drawn = _billed(picture, phase_of(stream), event)
+    return msgspec.structs.replace(drawn, calls=calls, waits=waits, used=_paid(picture.used, event))
+
+
+def _billed(picture: Picture, phase: str, event: AgentAnswered) -> Picture:
+    """With what the call cost in its phase's row."""
+    row = picture.row(phase)
+    tokens, usd = tokens_of(event.usage), event.usage.cost_usd
+    if row is None or (tokens is None and usd is None):
+        return picture
+    paid = msgspec.structs.replace(row, tokens=_sum(row.tokens, tokens), usd=_sum(row.usd, usd))
+    if phase == COMPLETION:
+        return msgspec.structs.replace(picture, end=paid)
+    return msgspec.structs.replace(picture, phases={**picture.phases, phase: paid})
+
+
+def _sum(known: N | None, more: N | None) -> N | None:
+    """What was told of both; None where neither was."""
+    if more is None:
+        return known
+    return more if known is None else known + more
 
 
 def _moment(told: str | None) -> str:
@@ -124,17 +200,26 @@ def _paid(used: Used, event: AgentAnswered) -> Used:
     tokens, usd = tokens_of(event.usage), event.usage.cost_usd
     return Used(
         calls=used.calls + 1,
-        tokens=used.tokens if tokens is None else (used.tokens or 0) + tokens,
-        usd=used.usd if usd is None else (used.usd or 0.0) + usd,
+        tokens=_sum(used.tokens, tokens),
+        usd=_sum(used.usd, usd),
         untold=used.untold + (usd is None),
     )
 
 
 def _finished(picture: Picture, stream: str, known: OpenPass, event: StepFinished, at: str) -> Picture:
     began = next((s.began for s in reversed(known.steps) if s.seconds is None and s.step == event.step), at)
-    seconds = event.seconds or elapsed(began, at)
-    row = StepRow(step=event.step, began=began, task=_task_of(event), seconds=seconds, ended=_end(event.verdict))
-    before = known.steps[:-1] if known.steps and known.steps[-1].seconds is None else known.steps
+    seconds = event.seconds or seconds_between(began, at)
+    under_way = known.step if known.step and known.step.seconds is None else None
+    row = StepRow(
+        step=event.step,
+        began=began,
+        task=_task_of(event) or (under_way.task if under_way else ""),
+        seconds=seconds,
+        ended=_end(event.verdict),
+        because=clean(reason_of(event.verdict), 300),
+        calls=under_way.calls if under_way else (),
+    )
+    before = known.steps[:-1] if under_way else known.steps
     done = msgspec.structs.replace(known, steps=(*before, row), tasks=_tasks(known, event))
     tally = picture.tallies.get(event.step, Tally())
     tallies = picture.tallies | {event.step: Tally(count=tally.count + 1, seconds=tally.seconds + seconds)}
@@ -166,6 +251,10 @@ def _end(verdict: Verdict) -> StepEnd:
             return "person"
         case Stop():
             return "stopped"
+
+
+def reason_of(verdict: Verdict) -> str:
+    return verdict.question if isinstance(verdict, AskHuman) else verdict.because
 
 
 def _task_of(event: StepFinished) -> str:

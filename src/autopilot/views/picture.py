@@ -2,12 +2,14 @@
 
 from typing import Literal
 
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 
 StepEnd = Literal["", "done", "back", "stopped", "person"]
 TaskState = Literal["waiting", "working", "reviewing", "fixing", "verified", "failed"]
-RunState = Literal["running", "stopped", "completed", "failed", "interrupted"]
+WaitKind = Literal["limit", "person", "breaker"]
+RunState = Literal["running", "paused", "completed", "failed", "interrupted"]
 OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
 
 
@@ -15,8 +17,10 @@ class PhaseRow(Value, frozen=True, kw_only=True):
     """
     A phase of the roadmap. `state` is the word of state.json.
 
-    `seconds` is the time of its finished passes, `remark` why it did not simply pass; `landed` None: not tried.
-    `parent` is the phase it is a part of; a part is shown and not counted.
+    `begun` counts the passes that were started, `passes` those that are over, and `seconds` is the time of these.
+    `score` is that of the pass that counts, `best` the highest so far of one that came out whole. `remark` is why it
+    did not simply pass, `question` what a person is asked; `landed` None: not tried. `parent` is the phase it is a part
+    of; a part is shown and not counted. `tokens` and `usd` None: no agent told.
     """
 
     id: str
@@ -24,21 +28,42 @@ class PhaseRow(Value, frozen=True, kw_only=True):
     state: str = "not_started"
     target: bool = False
     score: float | None = None
+    best: float | None = None
+    begun: int = 0
     passes: int = 0
     seconds: float = 0.0
     remark: str = ""
+    question: str = ""
     landed: bool | None = None
     parent: str = ""
+    needs: tuple[str, ...] = ()
+    tokens: int | None = None
+    usd: float | None = None
+
+
+class CallRow(Value, frozen=True, kw_only=True):
+    """One call of an agent; `entry` is its newest number in the pass's stream. `seconds` None: it goes on."""
+
+    call: str
+    entry: int
+    role: str
+    began: str
+    seconds: float | None = None
+    outcome: str = ""
+    tokens: int | None = None
+    usd: float | None = None
 
 
 class StepRow(Value, frozen=True, kw_only=True):
-    """`seconds` None: under way since `began`."""
+    """`seconds` None: under way since `began`. `because` is what the gate said to it."""
 
     step: str
     began: str
     task: str = ""
     seconds: float | None = None
     ended: StepEnd = ""
+    because: str = ""
+    calls: tuple[CallRow, ...] = ()
 
 
 class TaskRow(Value, frozen=True, kw_only=True):
@@ -48,12 +73,14 @@ class TaskRow(Value, frozen=True, kw_only=True):
 
 
 class OpenPass(Value, frozen=True, kw_only=True):
-    """A pass that is being worked on. `paused` is for how long of it the run lay still."""
+    """A pass that is being worked on, the `number`th of its phase. `paused` is for how long of it the run lay still."""
 
     phase: str
     name: str
     began: str
+    number: int = 0
     cycle: int = 0
+    mode: str = "initial"
     steps: tuple[StepRow, ...] = ()
     tasks: tuple[TaskRow, ...] = ()
     paused: float = 0.0
@@ -83,6 +110,7 @@ class Wait(Value, frozen=True, kw_only=True):
     what: str
     stream: str
     until: str = ""
+    kind: WaitKind = "limit"
 
 
 class Caution(Value, frozen=True, kw_only=True):
@@ -130,11 +158,12 @@ class Tally(Value, frozen=True, kw_only=True):
 
 class Picture(Value, frozen=True, kw_only=True):
     """
-    All that is shown of a run.
+    All that is shown of a run, wherever it is shown: terminal, another terminal, dashboard, replay.
 
-    `passes` are the open ones by stream, `calls` the unanswered ones by id, `tallies` how long finished steps took by
-    name, `recent` what came to its end last. `worked` counts the seconds up to `last`, the time of the newest entry,
-    without those in which the run lay still; `resumed` is when it was taken up again.
+    `threshold` is the score a phase needs, `end` the row of the steps behind the last phase. `passes` are the open ones
+    by stream, `calls` the unanswered ones by id, `tallies` how long finished steps took by name, `recent` what came to
+    its end last. `worked` counts the seconds up to `last`, the time of the newest entry, without those in which the
+    run lay still; `resumed` is when it was taken up again.
     """
 
     run: str = ""
@@ -145,12 +174,14 @@ class Picture(Value, frozen=True, kw_only=True):
     model: str = ""
     branch: str = ""
     jobs: int = 1
+    threshold: float = 0.0
     began: str = ""
     last: str = ""
     resumed: str = ""
     worked: float = 0.0
     limits: Limits = Limits()
     phases: dict[str, PhaseRow] = {}
+    end: PhaseRow | None = None
     passes: dict[str, OpenPass] = {}
     calls: dict[str, AgentCall] = {}
     waits: tuple[Wait, ...] = ()
@@ -159,6 +190,9 @@ class Picture(Value, frozen=True, kw_only=True):
     scorecard: Scorecard | None = None
     used: Used = Used()
     tallies: dict[str, Tally] = {}
+
+    def row(self, phase: str) -> PhaseRow | None:
+        return self.end if phase == COMPLETION else self.phases.get(phase)
 
     @property
     def over(self) -> bool:

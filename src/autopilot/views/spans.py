@@ -39,19 +39,21 @@ def width_of(line: Iterable[Span]) -> int:
     return sum(cell_len(span.text) for span in line)
 
 
-def cut(line: Iterable[Span], width: int) -> Line:
-    """The line as far as it fits; empty pieces are left out."""
+def cut(line: Iterable[Span], width: int, more: str = "") -> Line:
+    """The line as far as it fits, ended by `more` where something is left out; empty pieces are left out."""
+    pieces = [span for span in line if span.text]
+    if width_of(pieces) <= width:
+        return pieces
     shown: Line = []
-    for span in line:
-        size = cell_len(span.text)
-        if size > width:
-            span = Span(set_cell_size(span.text, max(0, width)), span.style)  # noqa: PLW2901 - the last piece, shortened
-        if span.text:
-            shown.append(span)
-        width -= size
-        if width <= 0:
+    more = set_cell_size(more, max(0, min(width, cell_len(more))))
+    room = max(0, width - cell_len(more))
+    for span in pieces:
+        shown.append(Span(set_cell_size(span.text, min(room, cell_len(span.text))), span.style))
+        room -= cell_len(span.text)
+        if room <= 0:
             break
-    return shown
+    last = shown.pop() if shown else Span("")
+    return [span for span in (*shown, Span(f"{last.text}{more}", last.style)) if span.text]
 
 
 def fit(text: str, width: int) -> str:

@@ -111,7 +111,7 @@ def test_a_run_that_ends_between_two_looks_is_not_called_interrupted(tmp_path: P
 
     with journal:
         last = watch(Ending(tmp_path, RUNS[0]), shown.append, lambda _: True)
-    assert (last.state, shown) == ("stopped", [last])
+    assert (last.state, shown) == ("paused", [last])
 
 
 def test_a_run_nobody_works_on_is_left_where_it_was(tmp_path: Path) -> None:

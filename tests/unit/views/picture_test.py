@@ -24,7 +24,7 @@ from autopilot.domain.evidence import Usage
 from autopilot.domain.person import HumanWord
 from autopilot.domain.record import RunRecord
 from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.verdict import AskHuman, Stop
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.journal.timeline import histories
 from autopilot.views.drawing import after, agent_name, picture_of
 from autopilot.views.duration import short
@@ -32,6 +32,7 @@ from autopilot.views.estimate import pass_left, run_left, run_seconds
 from autopilot.views.frame import frame, text_of
 from autopilot.views.picture import Picture
 from autopilot.views.screen import Screen
+from autopilot.views.spans import Span, cut, width_of
 from support.recordings import Told, feast
 from unit.views.samples import RUN, SPEC, brief, outcome, run_started
 
@@ -88,6 +89,46 @@ def test_the_picture_says_what_the_record_says(cut: int) -> None:
     assert picture.over or phases - {"completion"} == {b.phase.id for b in run.open_passes}
     assert (picture.used.tokens, round(picture.used.usd or 0, 6)) == (bill.tokens, bill.usd or 0)
     assert picture.calls.keys() == _unanswered(told)
+
+
+scored = st.one_of(st.none(), st.sampled_from([7.0, 8.5, 9.2, 9.6]))
+ends = st.builds(
+    lambda score, status, verdict, rollback: PhaseFinished(
+        cycle=0,
+        outcome=msgspec.structs.replace(outcome(status, score), rollback=rollback),
+        verdict=verdict,
+    ),
+    scored,
+    st.sampled_from(["completed", "failed"]),
+    st.sampled_from([Advance(), Retry(step="execute", because="again"), Stop(because="no")]),
+    st.booleans(),
+)
+
+
+@given(st.lists(ends.filter(lambda end: end.outcome.alignment_score is not None), min_size=1, max_size=6))
+def test_the_score_shown_is_that_of_the_pass_that_counts(told: list[PhaseFinished]) -> None:
+    """AMB-37: whichever passes a phase had, a worse one takes nothing away from it."""
+    tape = Tape()
+    tape.tell(run_started())
+    events = [event for end in told for event in (PhaseStarted(brief=brief()), end)]
+    picture = tape.tell(*events)
+    entries = (run_started(), *events)
+    run = RunRecord(
+        entries=tuple(Entry(number=n, at="2026-02-09T14:00:00.000Z", event=e) for n, e in enumerate(entries))
+    )
+    found = histories(run)["2"].counted
+
+    assert found is not None
+    assert picture.phases["2"].score == found[1].outcome.alignment_score
+
+
+@given(st.lists(st.text(max_size=9), max_size=5), st.integers(0, 30))
+def test_a_line_that_is_cut_fits_and_says_so(texts: list[str], width: int) -> None:
+    line = [Span(text) for text in texts]
+    shown = cut(line, width, "…")
+
+    assert width_of(shown) <= width
+    assert width_of(line) <= width or not width or shown[-1].text.endswith("…")
 
 
 def _unanswered(told: tuple[Told, ...]) -> set[str]:

@@ -102,7 +102,7 @@ def test_a_run_that_pauses_for_a_person_is_watched_on(tmp_path: Path) -> None:
     with RunLock(tmp_path, RUN):
         watch(Follower(tmp_path, RUN), pictures.append, waits)
 
-    assert [picture.state for picture in pictures] == ["stopped", "stopped"]
+    assert [picture.state for picture in pictures] == ["paused", "paused"]
 
 
 def test_what_is_looked_at_has_the_time_of_today() -> None:

@@ -93,7 +93,11 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
             yield from codex.item(record(params.get("item")), done=event["method"] == "item/completed")
         case "thread/tokenUsage/updated":
             spent = record(at(params, "tokenUsage", "total"))
-            yield Spent(input_tokens=count(spent.get("inputTokens")), output_tokens=count(spent.get("outputTokens")))
+            yield Spent(
+                input_tokens=count(spent.get("inputTokens")),
+                output_tokens=count(spent.get("outputTokens")),
+                cached_tokens=count(spent.get("cachedInputTokens")),
+            )
         case "account/rateLimits/updated":
             yield from windowed(record(params.get("rateLimits")))
         case "error" if params.get("willRetry"):

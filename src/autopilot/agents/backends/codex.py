@@ -63,7 +63,11 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
             yield Noticed(text=text(event.get("message")))
         case "turn.completed":
             usage = record(event.get("usage"))
-            yield Spent(input_tokens=count(usage.get("input_tokens")), output_tokens=count(usage.get("output_tokens")))
+            yield Spent(
+                input_tokens=count(usage.get("input_tokens")),
+                output_tokens=count(usage.get("output_tokens")),
+                cached_tokens=count(usage.get("cached_input_tokens")),
+            )
             yield Finished()
         case "turn.failed":
             said = text(at(event, "error", "message"))

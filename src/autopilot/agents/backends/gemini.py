@@ -40,7 +40,11 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
 
 def ended(event: dict[str, Any]) -> Iterator[StreamEvent]:
     stats = record(event.get("stats"))
-    yield Spent(input_tokens=count(stats.get("input_tokens")), output_tokens=count(stats.get("output_tokens")))
+    yield Spent(
+        input_tokens=count(stats.get("input_tokens")),
+        output_tokens=count(stats.get("output_tokens")),
+        cached_tokens=count(stats.get("cached")),
+    )
     if event.get("status") != "success":
         said = text(at(event, "error", "message"))
         code = _CODE.search(said)

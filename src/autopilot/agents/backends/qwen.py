@@ -28,7 +28,11 @@ def argv(ask: Ask) -> tuple[str, ...]:
 
 def ended(event: dict[str, Any]) -> Iterator[StreamEvent]:
     usage = record(event.get("usage"))
-    yield Spent(input_tokens=count(usage.get("input_tokens")), output_tokens=count(usage.get("output_tokens")))
+    yield Spent(
+        input_tokens=count(usage.get("input_tokens")),
+        output_tokens=count(usage.get("output_tokens")),
+        cached_tokens=count(usage.get("cache_read_input_tokens")),
+    )
     if event.get("is_error"):
         problem = text(at(event, "error", "message")) or text(event.get("subtype"))
         status = _STATUS.search(problem)

@@ -11,7 +11,7 @@ import msgspec
 
 from autopilot.domain.plain_text import harmless
 from autopilot.views.dashboard.project import Project
-from autopilot.views.dashboard.run_picture import LOG_LINES
+from autopilot.views.dashboard.shown_run import LOG_LINES
 
 POLL_S, CHANGES_KEPT = 0.2, 64
 LISTING = ("", "")
@@ -126,10 +126,10 @@ class Feed:
 
     def _changes(self) -> Iterator[Change]:
         for project in self.projects.values():
-            for run in project.advance() & project.pictures.keys():
-                picture = project.pictures[run]
-                fresh, picture.shown = not picture.shown, True
-                parts, log = picture.take()
+            for run in project.advance() & project.runs.keys():
+                shown = project.runs[run]
+                fresh, shown.sent = not shown.sent, True
+                parts, log = shown.take()
                 told = {name: None if part is None else self._raw(part) for name, part in parts.items()}
                 yield Change(key=(project.id, run), parts=told, log=[self._raw(line) for line in log], fresh=fresh)
         listing = tuple(project.line() for project in self.projects.values())

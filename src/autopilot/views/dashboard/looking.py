@@ -9,8 +9,9 @@ from autopilot.domain.events import AgentAnswered, AgentStarted, Entry, stream_o
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.value import Value
 from autopilot.views.dashboard.deeds import Deeds
-from autopilot.views.dashboard.phase_picture import StepRow, steps_of
 from autopilot.views.dashboard.project import Project
+from autopilot.views.pass_drawing import steps_of
+from autopilot.views.picture import StepRow
 
 PAGE_LETTERS, MOST_PASSES, CALLS_KEPT = 40_000, 100, 4
 
@@ -32,13 +33,14 @@ class PhaseView(Value, frozen=True, kw_only=True):
 
 
 class PartPage(Value, frozen=True, kw_only=True):
-    """A piece of one text; `next` is where the piece after it begins, None at the end."""
+    """A piece of one text, at most `size` letters; `next` is where the piece after it begins, None at the end."""
 
     title: str
     text: str
     offset: int
     total: int
     next: int | None
+    size: int = PAGE_LETTERS
 
 
 class CallView(Value, frozen=True, kw_only=True):
@@ -61,21 +63,19 @@ class Looking:
     _held: dict[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
 
     def phase(self, project: Project, run: str, phase: str) -> PhaseView | None:
-        picture = project.pictures.get(run)
-        shown = picture.phases.get(phase) if picture else None
-        if shown is None:
+        shown = project.runs.get(run)
+        row = shown.picture.row(phase) if shown else None
+        if shown is None or row is None:
             return None
-        first = max(0, shown.passes - MOST_PASSES)
-        passes = (
-            PassView(number=number, steps=steps_of(project.entries(stream_of(run, phase, number))))
-            for number in range(first, shown.passes)
-        )
+        described = shown.phases.get(phase)
+        first = max(0, row.begun - MOST_PASSES)
+        streams = ((number, stream_of(run, phase, number)) for number in range(first, row.begun))
         return PhaseView(
             id=phase,
-            name=shown.phase.name,
-            goal=shown.phase.goal,
-            criteria=tuple(criterion.text for criterion in shown.phase.criteria),
-            passes=tuple(passes),
+            name=described.name if described else row.name,
+            goal=described.goal if described else "",
+            criteria=tuple(criterion.text for criterion in described.criteria) if described else (),
+            passes=tuple(PassView(number=n, steps=steps_of(s, project.entries(s))) for n, s in streams),
             left_out=first,
         )
 
@@ -104,9 +104,9 @@ class Looking:
 
     def known(self, project: Project, run: str, phase: str, number: int) -> str | None:
         """The stream of a pass that the journal has told of."""
-        picture = project.pictures.get(run)
-        shown = picture.phases.get(phase) if picture else None
-        return stream_of(run, phase, number) if shown and 0 <= number < shown.passes else None
+        shown = project.runs.get(run)
+        row = shown.picture.row(phase) if shown else None
+        return stream_of(run, phase, number) if row and 0 <= number < row.begun else None
 
     def _texts(self, project: Project, entry: Entry, answer: AgentAnswered) -> Mapping[str, str]:
         """All texts of a call, without secrets. The last few are kept, since they are read page by page."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autopilot.views.duration import in_words
+from autopilot.views.duration import short
 from autopilot.views.report.graph import Graph, Node
 from autopilot.views.report.markup import NAME, Attribute, Pen, el, joined, made, words
 from autopilot.views.report.phases import of_run
@@ -72,7 +72,7 @@ def gantt(shown: Timeline, pen: Pen, names: Mapping[str, str]) -> Markup:
         for p in shown.pauses
     )
     lanes = joined(_lane(n + 1, lane, place, pen, names) for n, lane in enumerate(shown.lanes))
-    title = f"Timeline of {len(shown.lanes)} phases over {in_words(shown.seconds)}"
+    title = f"Timeline of {len(shown.lanes)} phases over {short(shown.seconds)}"
     return svg(LABEL + CHART + 10, height, title, _ticks(shown, place, height), breaks, lanes, class_="gantt")
 
 
@@ -85,7 +85,7 @@ def _ticks(shown: Timeline, place: Callable[[float], float], height: float) -> M
         joined(
             (
                 el("line", x1=LABEL + place(at), x2=LABEL + place(at), y1=LANE - 4, y2=height, class_="tick"),
-                el("text", words(in_words(at)), x=LABEL + place(at), y=LANE - 8, class_="when"),
+                el("text", words(short(at)), x=LABEL + place(at), y=LANE - 8, class_="when"),
             )
         )
         for at in free
@@ -128,7 +128,7 @@ def _merged(bars: Sequence[Bar], place: Callable[[float], float], thin: float) -
 
 def _step(bar: Bar, place: Callable[[float], float], top: float, pen: Pen) -> Markup:
     task = f" {bar.task}" if bar.task else ""
-    said = pen.line(f"{bar.step}{task}, {in_words(bar.end - bar.begin)}: {bar.how}", NAME)
+    said = pen.line(f"{bar.step}{task}, {short(bar.end - bar.begin)}: {bar.how}", NAME)
     kind = f"b-{bar.how.replace(' ', '-')}"
     return _span(kind, bar.begin, bar.end, place, top + 3, LANE - 6, said)
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, MiniVerified, Verified
 from autopilot.views import facts
-from autopilot.views.duration import in_words
+from autopilot.views.duration import short
 from autopilot.views.report.bounds import Purse, affordable, chosen, left_out
 from autopilot.views.report.charts import meter
 from autopilot.views.report.diffs import Made, changes_of, diff_markup
@@ -114,7 +114,7 @@ class Details:
         cells = (
             words(f"{bar.number + 1}"),
             self.pen.line(bar.task or task, 40),
-            words(in_words(bar.end - bar.begin)),
+            words(short(bar.end - bar.begin)),
             self.pen.line(claim, 60),
             words(bar.how),
             self.pen.line(bar.because),

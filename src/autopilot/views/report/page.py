@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
+from autopilot.views.duration import moment
 from autopilot.views.report.bounds import PAGE, Purse, left_out
 from autopilot.views.report.details import Details
 from autopilot.views.report.evidence import merge_facts
@@ -118,7 +119,7 @@ def _frame(title: Markup, now: str, body: str) -> Markup:
     top = joined(
         (
             el("a", words("Skip to the summary"), href="#summary", class_="skip"),
-            el("header", el("h1", title), el("p", words(f"Computed from the journal at {now}."))),
+            el("header", el("h1", title), el("p", words(f"Computed from the journal at {moment(now)}."))),
             el("nav", el("ul", *links), aria_label="Sections"),
         )
     )

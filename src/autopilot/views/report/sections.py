@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from autopilot.journal.projection import run_status
 from autopilot.views import trends
-from autopilot.views.duration import in_words
+from autopilot.views.duration import moment, short
 from autopilot.views.report import charts
 from autopilot.views.report.bounds import Purse, affordable, left_out
 from autopilot.views.report.details import badge
@@ -48,8 +48,8 @@ class Sections:
             ("Run", start.run),
             ("Status", run_status(self.told.run)),
             ("Reason", getattr(end, "reason", "") or "it is not over"),
-            ("Started", entries[0].at),
-            ("Last entry", entries[-1].at),
+            ("Started", moment(entries[0].at)),
+            ("Last entry", moment(entries[-1].at)),
             ("Specification", f"{self.told.run.spec.path}, sha256 {self.told.run.spec.sha256}"),
             ("Agent", agent_name(start.settings.agent)),
             ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash}"),
@@ -117,7 +117,7 @@ class Sections:
 
     def _phase_row(self, seen: PhaseSeen) -> Markup:
         score = "-" if seen.score is None else f"{seen.score:.1f}"
-        took = "-" if seen.seconds is None else in_words(seen.seconds)
+        took = "-" if seen.seconds is None else short(seen.seconds)
         needs = ", ".join(seen.depends_on)
         return el(
             "tr",
@@ -144,7 +144,7 @@ class Sections:
         picture = charts.gantt(shown, self.pen, names)
         pauses, rest = affordable(
             shown.pauses,
-            lambda p: el("li", self.pen.line(f"nobody worked for {in_words(p.end - p.begin)}: {p.why}")),
+            lambda p: el("li", self.pen.line(f"nobody worked for {short(p.end - p.begin)}: {p.why}")),
             Purse(20_000),
         )
         box = scrolled("Timeline", picture)
@@ -183,7 +183,7 @@ class Sections:
 
     def _share(self, share: Share) -> tuple[Markup, ...]:
         told = share.spent
-        cells = (f"{told.calls:,}", tokens_told(told), dollars_told(told), in_words(share.seconds))
+        cells = (f"{told.calls:,}", tokens_told(told), dollars_told(told), short(share.seconds))
         return (self.pen.line(share.name, NAME), *(words(cell) for cell in cells))
 
     def brakes(self) -> Markup:
@@ -197,7 +197,7 @@ class Sections:
 
     def _brake(self, one: Braked) -> tuple[Markup, ...]:
         cells = (one.what, one.brake, one.because, one.do)
-        return (words(one.at), *(self.pen.line(cell, LINE // 2) for cell in cells))
+        return (words(moment(one.at)), *(self.pen.line(cell, LINE // 2) for cell in cells))
 
     def verdicts(self) -> Markup:
         head = ("When", "Phase", "By", "Verdict", "Score", "Because")
@@ -205,7 +205,7 @@ class Sections:
 
     def _ruling(self, one: Ruling) -> tuple[Markup, ...]:
         return (
-            words(one.at),
+            words(moment(one.at)),
             self.pen.line(one.phase, 20),
             self.pen.line(one.who, 40),
             self.pen.line(one.what, NAME),

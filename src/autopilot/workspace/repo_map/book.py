@@ -1,122 +1,153 @@
 """What has been read, kept in SQLite: outlines by blob, and the files of the commit seen last. All of it can go."""
 
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import cast
 
-import msgspec
-
-from autopilot.domain.repo_map import Exporter, Importer, Language, MappedFile, MapSummary, Outline
+from autopilot.workspace.repo_map.files import discard
 from autopilot.workspace.repo_map.glance import EDITION
-from autopilot.workspace.repo_map.paper import Amount
-from autopilot.workspace.repo_map.reading import Reading
+from autopilot.workspace.repo_map.languages import language_of
+from autopilot.workspace.repo_map.paper import Tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import TracebackType
 
 TOP = 5
+# The part of the map that is as it was while files only change.
+LISTING = "listing"
+KINDS = ("exports", "imports", "functions", "classes", "call_graph")
+COUNTS = "exports, imports, functions, classes, calls"
+# How many facts of each kind there are stands with each file, and summed up with each language: what a refresh costs
+# depends on how much has changed, not on how much there is.
 TABLES = """
 create table notes (name text primary key, value text not null) without rowid;
 create table outlines (
-    key text primary key, body blob not null, exports int not null, imports int not null, functions int not null,
-    classes int not null, calls int not null
+    key text primary key, exports int not null, imports int not null, functions int not null, classes int not null,
+    calls int not null, body text not null
 );
-create table files (path text primary key, language text not null, key text) without rowid;
+create table files (
+    path text primary key, language text not null, key text, exports int not null, imports int not null,
+    functions int not null, classes int not null, calls int not null
+) without rowid;
+create index by_exports on files (exports desc, path);
+create index by_imports on files (imports desc, path);
+create table languages (
+    language text primary key, files int not null, parsed int not null, exports int not null, imports int not null,
+    functions int not null, classes int not null, calls int not null
+) without rowid;
+create trigger added after insert on files begin
+    delete from notes where name = 'listing';
+    insert or ignore into languages values (new.language, 0, 0, 0, 0, 0, 0, 0);
+    update languages set
+        files = files + 1, parsed = parsed + (new.key is not null), exports = exports + new.exports,
+        imports = imports + new.imports, functions = functions + new.functions, classes = classes + new.classes,
+        calls = calls + new.calls
+    where language = new.language;
+end;
+create trigger removed after delete on files begin
+    delete from notes where name = 'listing';
+    update languages set
+        files = files - 1, parsed = parsed - (old.key is not null), exports = exports - old.exports,
+        imports = imports - old.imports, functions = functions - old.functions, classes = classes - old.classes,
+        calls = calls - old.calls
+    where language = old.language;
+end;
+create trigger changed after update on files begin
+    update languages set
+        exports = exports + new.exports - old.exports, imports = imports + new.imports - old.imports,
+        functions = functions + new.functions - old.functions, classes = classes + new.classes - old.classes,
+        calls = calls + new.calls - old.calls
+    where language = new.language;
+end;
 """
-KINDS = {
-    "exports": "exports",
-    "imports": "imports",
-    "functions": "functions",
-    "classes": "classes",
-    "calls": "call_graph",
-}
+# The language and whether there is a key follow from the path, so neither changes with the text.
+PUT_FILE = f"""
+insert into files
+select ?1, ?2, ?3, ifnull(exports, 0), ifnull(imports, 0), ifnull(functions, 0), ifnull(classes, 0), ifnull(calls, 0)
+from (select ?3 as key) left join outlines using (key) where true
+on conflict (path) do update set (key, {COUNTS}) = (
+    excluded.key, excluded.exports, excluded.imports, excluded.functions, excluded.classes, excluded.calls
+)
+"""  # noqa: S608 - our names
+TALLY = f"select language, files, parsed, {COUNTS} from languages where files > 0 order by files desc, language"  # noqa: S608 - our names
+BODIES = "select path, language, body from files left join outlines using (key) order by path"
 
 
 class Book:
-    """One open store. Everything done to it is a transaction that ends when `opened` does."""
+    """One open store. Everything done to it is a transaction that ends when `Opened` does."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
     def note(self, name: str) -> str | None:
         row = self._db.execute("select value from notes where name = ?", (name,)).fetchone()
-        return None if row is None else cast("str", row[0])
+        return None if row is None else str(row[0])
 
     def put_note(self, name: str, value: str) -> None:
         self._db.execute("insert or replace into notes values (?, ?)", (name, value))
 
-    def unread(self, keys: Iterable[str]) -> list[str]:
+    def unread(self, keys: "Iterable[str]") -> list[str]:
         known = "select 1 from outlines where key = ?"
-        return [key for key in dict.fromkeys(keys) if self._db.execute(known, (key,)).fetchone() is None]
+        return [key for key in keys if self._db.execute(known, (key,)).fetchone() is None]
 
-    def put_outlines(self, readings: Mapping[str, Reading]) -> None:
-        rows = (
-            (key, r.body, r.exports, r.imports, r.functions, r.classes, r.calls) for key, r in readings.items()
-        )  # fmt: skip
+    def put_outlines(self, answers: "Iterable[tuple[str, bytes]]") -> None:
+        """As a reader gives them: the counts, then the outline."""
+        rows = ((key, *answer.decode().split(" ", len(KINDS))) for key, answer in answers)
         self._db.executemany("insert or replace into outlines values (?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def put_files(self, rows: Iterable[tuple[str, str, str | None]]) -> None:
-        self._db.executemany("insert or replace into files values (?, ?, ?)", rows)
+    def put_files(self, rows: "Iterable[tuple[str, str | None]]") -> None:
+        """Paths and the keys of their outlines."""
+        self._db.executemany(PUT_FILE, ((path, language_of(path), key) for path, key in rows))
 
-    def remove_files(self, paths: Iterable[str]) -> None:
+    def remove_files(self, paths: "Iterable[str]") -> None:
         self._db.executemany("delete from files where path = ?", ((path,) for path in paths))
 
     def clear_files(self) -> None:
         self._db.execute("delete from files")
 
-    def amount(self) -> Amount:
-        sums = ", ".join(f"coalesce(sum({column}), 0)" for column in KINDS)
-        files, parsed = self._db.execute("select count(*), count(key) from files").fetchone()
-        facts = self._db.execute(f"select {sums} from files join outlines using (key)").fetchone()  # noqa: S608 - our names
-        return Amount(files=files, parsed=parsed, facts=dict(zip(KINDS.values(), facts, strict=True)))
+    def tally(self) -> Tally:
+        rows = self._db.execute(TALLY).fetchall()
+        parsed, *facts = (sum(column) for column in list(zip(*rows, strict=True))[2:]) if rows else (0,)
+        return Tally({row[0]: row[1] for row in rows}, parsed, dict(zip(KINDS, facts, strict=False)))
 
-    def summary(self) -> MapSummary:
-        count = "select language, count(*) as n from files group by language order by n desc, language"
-        languages = dict(self._db.execute(count).fetchall())
-        return MapSummary(
-            total_files=sum(languages.values()),
-            languages=languages,
-            top_importers=tuple(Importer(path=path, import_count=n) for path, n in self._top("imports")),
-            top_exporters=tuple(Exporter(path=path, export_count=n) for path, n in self._top("exports")),
-        )
-
-    def _top(self, column: str) -> list[tuple[str, int]]:
-        chosen = f"select path, {column} from files join outlines using (key) where {column} > 0"  # noqa: S608 - our names
+    def top(self, column: str) -> list[tuple[str, int]]:
+        chosen = f"select path, {column} from files where {column} > 0"  # noqa: S608 - our names
         return self._db.execute(f"{chosen} order by {column} desc, path limit {TOP}").fetchall()
 
-    def paths(self) -> Iterator[MappedFile]:
-        for path, language in self._db.execute("select path, language from files order by path"):
-            yield MappedFile(path=path, language=cast("Language", language))
+    def paths(self) -> "Iterator[str]":
+        return (path for (path,) in self._db.execute("select path from files order by path"))
 
-    def files(self) -> Iterator[MappedFile]:
-        decoder = msgspec.json.Decoder(Outline)
-        rows = self._db.execute("select path, language, body from files left join outlines using (key) order by path")
-        for path, language, body in rows:
-            told = decoder.decode(body) if body is not None else Outline()
-            yield MappedFile(
-                path=path,
-                language=cast("Language", language),
-                exports=told.exports,
-                imports=told.imports,
-                functions=told.functions,
-                classes=told.classes,
-                call_graph=told.call_graph,
-            )
+    def bodies(self) -> "Iterator[tuple[str, str, str | None]]":
+        """Every file with its language and its outline as JSON, None for one that is only listed."""
+        yield from self._db.execute(BODIES)
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Book]:
-    """The book at the path; one that cannot be read, or is of another edition, is begun anew."""
-    connection = _connected(path)
-    try:
-        with connection:
-            connection.execute("begin immediate")
-            yield Book(connection)
-    finally:
-        connection.close()
+class Opened:
+    """The book at the path for a while; one that cannot be read, or is of another edition, is begun anew."""
+
+    def __init__(self, path: str) -> None:
+        self._connection = _connected(path)
+
+    def __enter__(self) -> Book:
+        try:
+            self._connection.execute("begin immediate")
+        except sqlite3.Error:
+            self._connection.close()
+            raise
+        return Book(self._connection)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        try:
+            self._connection.execute("commit" if kind is None else "rollback")
+        finally:
+            self._connection.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _connected(path: str) -> sqlite3.Connection:
+    os.makedirs(path.rpartition("/")[0], exist_ok=True)  # noqa: PTH103 - importing pathlib is slow
     try:
         connection = _prepared(path)
     except sqlite3.DatabaseError as error:
@@ -125,13 +156,13 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection = None
     if connection is None:
         for end in ("", "-wal", "-shm", "-journal"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
+            discard(path + end)
         connection = _prepared(path)
         assert connection is not None
     return connection
 
 
-def _prepared(path: Path) -> sqlite3.Connection | None:
+def _prepared(path: str) -> sqlite3.Connection | None:
     """None for a book of another edition. It is a cache: losing the last page in a power cut is no loss."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     try:

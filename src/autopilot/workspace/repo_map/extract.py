@@ -2,8 +2,6 @@
 
 from importlib import import_module
 
-from autopilot.workspace.repo_map import lex_python
-from autopilot.workspace.repo_map.grammars import parser_of
 from autopilot.workspace.repo_map.sheet import CALL, WORD, Raw, Sheet, called_in, finished
 
 # The module with the `walk` for a grammar, imported with the first file that needs it.
@@ -25,11 +23,18 @@ WALKS = {
 
 def outline(grammar: str, source: bytes) -> Raw:
     """The fields of `Outline`, plain."""
-    quick = lex_python.read(source) if grammar == "python" else None
-    return parsed(grammar, source) if quick is None else quick
+    if grammar == "python":
+        from autopilot.workspace.repo_map import lex_python
+
+        quick = lex_python.read(source)
+        if quick is not None:
+            return quick
+    return parsed(grammar, source)
 
 
 def parsed(grammar: str, source: bytes) -> Raw:
+    from autopilot.workspace.repo_map.grammars import parser_of
+
     parser, sheet = parser_of(grammar), Sheet(source)
     try:
         root = parser.parse(source).root_node

@@ -4,7 +4,7 @@ import sqlite3
 from os import F_OK, access
 
 # Raised whenever an outline of the same text would come out differently.
-EDITION = 2
+EDITION = 3
 UP_TO_DATE = "Repo-map up to date, skipping refresh."
 # The commit the map on disk was written for.
 WRITTEN = "written"

@@ -1,14 +1,14 @@
 """The parsers of the extra `map`, each imported when the first file of its language is read."""
 
-import warnings
+import sys
 from functools import cache
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
-from importlib.util import find_spec, module_from_spec, spec_from_loader
-from types import ModuleType
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from tree_sitter import Parser
 
 # For one file: some text makes a parser try for minutes.
@@ -32,34 +32,46 @@ GRAMMARS: dict[str, tuple[str, str]] = {
 
 def missing() -> str | None:
     """The first of the modules that is not installed."""
+    from importlib.util import find_spec
+
     modules = ("tree_sitter", *dict.fromkeys(module for module, _ in GRAMMARS.values()))
     return next((module for module in modules if find_spec(module) is None), None)
 
 
 @cache
 def parser_of(grammar: str) -> "Parser":
-    from tree_sitter import Language, Parser
-
     module, entry = GRAMMARS[grammar]
-    language = Language(getattr(_binding(module), entry)())
+    core = _binding("tree_sitter")
+    language = core.Language(getattr(_binding(module), entry)())
+    # What is to be used instead of the time limit crashes the process when it stops a parser. Where nobody has loaded
+    # `warnings`, nobody wants to hear of it.
+    warnings = sys.modules.get("warnings")
+    if warnings is None:
+        return _limited(core, language)
     with warnings.catch_warnings():
-        # What is to be used instead crashes the process when it stops a parser.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return Parser(language, timeout_micros=MOST_MICROSECONDS)
+        return _limited(core, language)
 
 
-def _binding(module: str) -> ModuleType:
-    """The compiled part of a grammar alone: the rest of the package takes longer to import than ten files to parse."""
-    spec = find_spec(module)
-    for folder in (spec.submodule_search_locations if spec else None) or ():
+def _limited(core: "ModuleType", language: object) -> "Parser":
+    made: Parser = core.Parser(language, timeout_micros=MOST_MICROSECONDS)
+    return made
+
+
+def _binding(package: str) -> "ModuleType":
+    """The compiled part of a package alone: the rest of it takes longer to import than ten files to parse."""
+    name = f"{package}._binding"
+    if name in sys.modules:
+        return sys.modules[name]
+    for folder in sys.path:
         for suffix in EXTENSION_SUFFIXES:
-            loader = ExtensionFileLoader(f"{module}._binding", f"{folder}/_binding{suffix}")
-            own = spec_from_loader(loader.name, loader)
+            loader = ExtensionFileLoader(name, f"{folder}/{package}/_binding{suffix}")
+            spec = ModuleSpec(name, loader, origin=loader.path)
             try:
-                found = module_from_spec(own) if own else None
+                found = loader.create_module(spec)
             except ImportError:
                 continue
             if found is not None:
                 loader.exec_module(found)
                 return found
-    return import_module(module)
+    return import_module(package)

@@ -2,9 +2,11 @@
 
 from posixpath import splitext
 
-from autopilot.domain.repo_map import Language
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from autopilot.domain.repo_map import Language
 
-SUFFIXES: dict[str, Language] = {
+SUFFIXES: "dict[str, Language]" = {
     ".py": "python", ".pyi": "python",
     ".ts": "typescript", ".tsx": "typescript", ".mts": "typescript", ".cts": "typescript",
     ".js": "javascript", ".jsx": "javascript", ".mjs": "javascript", ".cjs": "javascript",
@@ -14,12 +16,12 @@ SUFFIXES: dict[str, Language] = {
     ".cs": "csharp", ".rb": "ruby", ".rake": "ruby", ".php": "php",
     ".md": "markdown", ".markdown": "markdown", ".json": "json",
 }  # fmt: skip
-PARSED: frozenset[Language] = frozenset(
+PARSED: "frozenset[Language]" = frozenset(
     {"python", "typescript", "javascript", "go", "rust", "java", "c", "cpp", "csharp", "ruby", "php"}
 )
 
 
-def language_of(path: str) -> Language:
+def language_of(path: str) -> "Language":
     return SUFFIXES.get(splitext(path)[1].lower(), "other")
 
 

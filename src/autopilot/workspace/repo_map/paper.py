@@ -1,12 +1,12 @@
 """The map as `repo-map.json`: one line a fact, and less of it the more there is (RMAP-02, schema 14)."""
 
-from collections.abc import Iterable, Iterator
+from autopilot.workspace.repo_map.plain_json import encoded, quoted
 
-import msgspec
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-from autopilot.domain.repo_map import MappedFile, MapSummary
-from autopilot.domain.value import Value
-from autopilot.workspace.repo_map.languages import PARSED
+    from autopilot.workspace.repo_map.sheet import Raw
 
 MOST_LINES = 500
 VERSION = 1
@@ -22,66 +22,77 @@ STAGES: tuple[tuple[str, ...], ...] = (
 ONLY_PATHS = len(STAGES) - 1
 
 
-class Amount(Value, frozen=True, kw_only=True):
-    """How much there is to tell: files, those of them that were parsed, and facts by kind."""
+class Tally:
+    """How much there is to tell: files by language, those that were read, and facts by kind."""
 
-    files: int
-    parsed: int
-    facts: dict[str, int] = {}
+    __slots__ = ("facts", "languages", "parsed")
+
+    def __init__(self, languages: dict[str, int], parsed: int, facts: dict[str, int]) -> None:
+        self.languages, self.parsed, self.facts = languages, parsed, facts
+
+    @property
+    def files(self) -> int:
+        return sum(self.languages.values())
 
     def lines(self, stage: int) -> int:
         kinds = STAGES[stage]
         return FRAME + self.files + self.parsed * len(kinds) + sum(self.facts.get(kind, 0) for kind in kinds)
 
 
-class Head(Value, frozen=True, kw_only=True):
-    generated_at: str
-    project_root: str
+class Summary:
+    """What the map ends with; the pairs are paths and how many."""
+
+    __slots__ = ("exporters", "importers", "tally")
+
+    def __init__(self, tally: Tally, importers: "list[tuple[str, int]]", exporters: "list[tuple[str, int]]") -> None:
+        self.tally, self.importers, self.exporters = tally, importers, exporters
 
 
-def stage_for(amount: Amount) -> int:
+def stage_for(tally: Tally) -> int:
     """The first stage that fits; the last one is as short as it gets."""
-    return next((stage for stage in range(ONLY_PATHS) if amount.lines(stage) <= MOST_LINES), ONLY_PATHS)
+    return next((stage for stage in range(ONLY_PATHS) if tally.lines(stage) <= MOST_LINES), ONLY_PATHS)
 
 
-def render(head: Head, files: Iterable[MappedFile], summary: MapSummary, stage: int) -> str:
-    told = ",\n".join(_file(file, stage) for file in files)
+def listing(paths: "Iterable[str]") -> str:
+    """The files of a map that has only their paths."""
+    return ",\n".join([f'    {{"path": {quoted(path)}}}' for path in paths])
+
+
+def sketched(files: "Iterable[tuple[str, str, Raw | None]]", stage: int) -> str:
+    """The files of a map: path, language, and the outline of each that was read."""
+    return ",\n".join([_file(path, language, outline, stage) for path, language, outline in files])
+
+
+def render(head: tuple[str, str], told: str, summary: Summary, stage: int) -> str:
+    """`head` is when it was made and the root of the project, `told` what is told of the files."""
+    importers = [{"path": path, "import_count": count} for path, count in summary.importers]
+    exporters = [{"path": path, "export_count": count} for path, count in summary.exporters]
     return "".join(
         (
             "{\n",
-            f'  "generated_at": {_json(head.generated_at)},\n',
-            f'  "project_root": {_json(head.project_root)},\n',
+            f'  "generated_at": {encoded(head[0])},\n',
+            f'  "project_root": {encoded(head[1])},\n',
             f'  "version": {VERSION},\n',
-            f'  "size_cap_applied": {_json(stage > 0)},\n',
+            f'  "size_cap_applied": {encoded(stage > 0)},\n',
             '  "files": [\n' if told else '  "files": [',
             told,
             "],\n",
             '  "summary": {\n',
-            f'    "total_files": {summary.total_files},\n',
-            f'    "languages": {_json(summary.languages)},\n',
-            f'    "top_importers": {_json(summary.top_importers)},\n',
-            f'    "top_exporters": {_json(summary.top_exporters)}\n',
+            f'    "total_files": {summary.tally.files},\n',
+            f'    "languages": {encoded(summary.tally.languages)},\n',
+            f'    "top_importers": {encoded(importers)},\n',
+            f'    "top_exporters": {encoded(exporters)}\n',
             "  }\n}\n",
         )
     )
 
 
-def _file(file: MappedFile, stage: int) -> str:
-    if stage == ONLY_PATHS:
-        return f'    {{"path": {_json(file.path)}}}'
-    start = f'    {{"path": {_json(file.path)}, "language": {_json(file.language)}'
-    if file.language not in PARSED:
+def _file(path: str, language: str, outline: "Raw | None", stage: int) -> str:
+    start = f'    {{"path": {encoded(path)}, "language": {encoded(language)}'
+    if outline is None:
         return start + "}"
-    return start + "".join(_facts(file, kind) for kind in STAGES[stage]) + "}"
+    return start + "".join([_facts(kind, outline.get(kind, [])) for kind in STAGES[stage]]) + "}"
 
 
-def _facts(file: MappedFile, kind: str) -> str:
-    return f',\n      "{kind}": [' + ",".join(_lines(getattr(file, kind))) + "]"
-
-
-def _lines(facts: Iterable[Value]) -> Iterator[str]:
-    return (f"\n        {_json(fact)}" for fact in facts)
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
+def _facts(kind: str, facts: "list[dict[str, object]]") -> str:
+    return f',\n      "{kind}": [' + ",".join([f"\n        {encoded(fact)}" for fact in facts]) + "]"

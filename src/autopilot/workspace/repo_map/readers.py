@@ -1,79 +1,80 @@
-"""Has texts read by worker processes, several at once where it pays; a text no worker survives has an empty outline."""
+"""Has texts read by processes forked from this one; a text that no reader survives has an empty outline."""
 
 import os
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-import msgspec
+from autopilot.workspace.repo_map import reader
+from autopilot.workspace.repo_map.files import discard
+from autopilot.workspace.repo_map.plain_git import MappingFailed
 
-from autopilot.domain.running import Job, Processes
-from autopilot.workspace.repo_map.reading import Reading, Texts, reading_of
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
-MODULE = "autopilot.workspace.repo_map.worker"
-# Below this, starting a second process costs more than it saves.
-WORTH_SPLITTING = 2_000_000
-MOST_WORKERS = 4
-START_S, BYTES_PER_S = 30.0, 200_000
-MOST_OUTPUT = 512_000_000
-NOTHING = Reading()
+    from autopilot.workspace.repo_map.plain_git import PlainGit
+
+    Read = Callable[[PlainGit, list[str], int, int], None]
+
+# Below this a second process costs more than it saves.
+WORTH_SPLITTING = 300
+# After so many the fault is not in the texts.
+MOST_DEATHS = 100
 
 
-@dataclass(frozen=True, slots=True)
 class Readers:
-    processes: Processes
+    """Only for a process with one thread. `scratch` is how the names of files begin that are gone at once."""
 
-    def read(self, texts: Texts) -> list[Reading]:
-        """One reading a text, in the same order."""
-        shares = list(_shares(texts))
-        if len(shares) == 1:
-            return self._read(shares[0])
-        from concurrent.futures import ThreadPoolExecutor
+    def __init__(self, git: "PlainGit", scratch: str, workers: int, read: "Read" = reader.read) -> None:
+        self._git, self._scratch, self._workers, self._read = git, scratch, workers, read
+        self._deaths = 0
 
-        with ThreadPoolExecutor(len(shares)) as pool:
-            return [reading for read in pool.map(self._read, shares) for reading in read]
+    def answers(self, keys: list[str]) -> "Iterator[tuple[str, bytes]]":
+        """One a key, in no order."""
+        count = max(1, min(self._workers, len(keys) // WORTH_SPLITTING))
+        if count > 1:
+            # What every reader needs is imported once.
+            reader.encoder(len(keys))
+        started = [(share, *self._start(share)) for n in range(count) if (share := keys[n::count])]
+        for share, pid, answers in started:
+            yield from self._finished(share, pid, answers)
 
-    def _read(self, texts: Sequence[tuple[str, bytes]]) -> list[Reading]:
-        """Where a worker fails, its texts are halved until the one that made it fail stands alone."""
-        if not texts:
-            return []
-        found = self._ask(texts)
-        if found is not None:
-            return found
-        if len(texts) == 1:
-            return [NOTHING]
-        middle = len(texts) // 2
-        return [*self._read(texts[:middle]), *self._read(texts[middle:])]
+    def _finished(self, share: list[str], pid: int, answers: int) -> "Iterator[tuple[str, bytes]]":
+        while True:
+            os.waitpid(pid, 0)
+            with os.fdopen(answers, "rb") as file:
+                file.seek(0)
+                lines = file.read().split(b"\n")[:-1]
+            yield from zip(share, lines, strict=False)
+            if len(lines) >= len(share):
+                return
+            # It died of the text after those.
+            self._deaths += 1
+            if self._deaths > MOST_DEATHS:
+                raise MappingFailed(f"{self._deaths} readers died")
+            yield share[len(lines)], reader.NOTHING
+            share = share[len(lines) + 1 :]
+            if not share:
+                return
+            pid, answers = self._start(share)
 
-    def _ask(self, texts: Sequence[tuple[str, bytes]]) -> list[Reading] | None:
-        size = sum(len(text) for _, text in texts)
-        head = msgspec.json.encode([(grammar, len(text)) for grammar, text in texts])
-        job = Job(
-            argv=(sys.executable, "-S", "-P", "-m", MODULE),
-            cwd="/",
-            env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LC_ALL": "C.UTF-8"},
-            stdin=b"\n".join((head, b"".join(text for _, text in texts))),
-            timeout_s=START_S + size / BYTES_PER_S,
-            max_output=MOST_OUTPUT,
-            leaves="nothing",
-        )
-        ran = self.processes.run(job)
-        if ran.exit_code != 0:
-            return None
-        found = [reading for reading in map(reading_of, ran.stdout.splitlines()) if reading is not None]
-        return found if len(found) == len(texts) else None
+    def _start(self, share: list[str]) -> tuple[int, int]:
+        asked, answers = self._file(), self._file()
+        os.write(asked, "".join(f"{key.partition(':')[0]}\n" for key in share).encode())
+        os.lseek(asked, 0, os.SEEK_SET)
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                self._read(self._git, share, asked, answers)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(asked)
+        return pid, answers
 
-
-def _shares(texts: Texts) -> Iterator[Texts]:
-    """As many as there are processors to read them, about equal in size."""
-    total = sum(len(text) for _, text in texts)
-    workers = min(MOST_WORKERS, os.cpu_count() or 1) if total >= WORTH_SPLITTING else 1
-    share, size = Texts(), 0
-    for text in texts:
-        share.append(text)
-        size += len(text[1])
-        if size * workers >= total and len(share) < len(texts):
-            yield share
-            share, size = [], 0
-    if share:
-        yield share
+    def _file(self) -> int:
+        name = f"{self._scratch}.{os.getpid()}.part"
+        # One may be left of a process of that number that was killed.
+        discard(name)
+        made = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        discard(name)
+        return made

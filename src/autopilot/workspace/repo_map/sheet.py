@@ -49,10 +49,13 @@ class Sheet:
     `bare_methods`: in this language a method may be called by its name alone.
     """
 
-    __slots__ = ("bare_methods", "bodies", "classes", "exports", "functions", "imports", "methods", "source")
+    __slots__ = (
+        "_at", "_line", "bare_methods", "bodies", "classes", "exports", "functions", "imports", "methods", "source",
+    )  # fmt: skip
 
     def __init__(self, source: bytes) -> None:
         self.source, self.bare_methods = source, False
+        self._at, self._line = 0, 1
         self.exports: list[tuple[str, Kind, int]] = []
         self.imports: list[tuple[str, tuple[str, ...], int]] = []
         self.functions: list[tuple[str, tuple[str, ...], int, str | None]] = []
@@ -68,23 +71,33 @@ class Sheet:
         """A longer piece of code on one line, cut where it would be a page."""
         return "" if node is None else one_line(self.text(node))
 
+    def line(self, node: "Node") -> int:
+        """Counted on from where it was asked last: a tree is walked in order, and asking the node is slow."""
+        at = node.start_byte
+        if at >= self._at:
+            self._line += self.source.count(b"\n", self._at, at)
+        else:
+            self._line -= self.source.count(b"\n", at, self._at)
+        self._at = at
+        return self._line
+
     def export(self, name: str, kind: Kind, node: "Node") -> None:
         if name:
-            self.exports.append((name, kind, line_of(node)))
+            self.exports.append((name, kind, self.line(node)))
 
     def include(self, source: str, names: tuple[str, ...], node: "Node") -> None:
         if source:
-            self.imports.append((source[:LONGEST], names, line_of(node)))
+            self.imports.append((source[:LONGEST], names, self.line(node)))
 
     def function(self, node: "Node", name: str, params: tuple[str, ...], returns: str, line: int = 0) -> None:
         if name:
-            self.functions.append((name, params, line or line_of(node), returns or None))
+            self.functions.append((name, params, line or self.line(node), returns or None))
             self.body(node, name, "")
 
     def body(self, node: "Node", name: str, owner: str) -> None:
         inside = node.child_by_field_name("body")
         if inside is not None and name:
-            self.bodies.append(Body(name, owner, line_of(node), inside.start_byte, inside.end_byte))
+            self.bodies.append(Body(name, owner, self.line(node), inside.start_byte, inside.end_byte))
 
     def method(self, node: "Node", owner: str, name: str) -> None:
         if name:
@@ -94,15 +107,11 @@ class Sheet:
     def owned(self, node: "Node", name: str, extends: str) -> None:
         """A class, a struct, a trait: whatever may have methods."""
         if name:
-            self.classes.append((name, extends or None, line_of(node)))
+            self.classes.append((name, extends or None, self.line(node)))
 
 
 def one_line(text: str) -> str:
     return " ".join(text.split())[:LONGEST]
-
-
-def line_of(node: "Node") -> int:
-    return node.start_point[0] + 1
 
 
 def finished(sheet: Sheet, in_code: InCode, pattern: "re.Pattern[bytes]" = CALL) -> Raw:
@@ -138,17 +147,18 @@ def _calls(sheet: Sheet, in_code: InCode, pattern: "re.Pattern[bytes]") -> Itera
     Looking at every node of a tree instead takes longer than parsing.
     """
     names = Names(sheet)
-    if not sheet.bodies:
-        return
     backwards = sheet.source[::-1]
-    if names.every.isdisjoint(pattern.findall(backwards)):
-        return
     size = len(backwards)
     for body in sheet.bodies:
         own = names.owned.get(body.owner, NONE)
+        span = size - body.end, size - body.start
+        # Most call nothing of their own file, and that is soon found out.
+        called = pattern.findall(backwards, *span)
+        if names.known.isdisjoint(called) and own.isdisjoint(called):
+            continue
         spots = [
             (size - match.end(1), match[1])
-            for match in pattern.finditer(backwards, size - body.end, size - body.start)
+            for match in pattern.finditer(backwards, *span)
             if match[1] in names.known or match[1] in own
         ]
         callees = dict[str, None]()
@@ -164,12 +174,11 @@ def _calls(sheet: Sheet, in_code: InCode, pattern: "re.Pattern[bytes]") -> Itera
 class Names:
     """What a file defines, spelled backwards."""
 
-    __slots__ = ("every", "known", "owned")
+    __slots__ = ("known", "owned")
 
     def __init__(self, sheet: Sheet) -> None:
         self.known = _backwards([*(f[0] for f in sheet.functions), *(c[0] for c in sheet.classes)])
         self.owned = {owner: _backwards(names) for owner, names in sheet.methods.items()}
-        self.every = self.known.union(*self.owned.values())
 
 
 def _backwards(names: Iterable[str]) -> frozenset[bytes]:

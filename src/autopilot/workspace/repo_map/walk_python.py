@@ -2,10 +2,10 @@
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Sheet
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 

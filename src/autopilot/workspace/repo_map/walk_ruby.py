@@ -1,9 +1,8 @@
 """The outline of a Ruby file."""
 
-from typing import TYPE_CHECKING
-
 from autopilot.workspace.repo_map.sheet import Sheet
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 

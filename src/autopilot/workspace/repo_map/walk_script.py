@@ -2,10 +2,10 @@
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Kind, Sheet, line_of
+from autopilot.workspace.repo_map.sheet import MOST_LOOKS, Kind, Sheet
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -37,7 +37,7 @@ def walk(root: "Node", sheet: Sheet) -> None:
             _export(node, sheet, kinds, listed)
         elif kind == "expression_statement":
             _common_js(node, sheet, listed)
-        else:
+        elif kind != "comment":
             kinds |= dict(_declared(node, sheet))
     _dynamic(root, sheet)
     sheet.exports += [
@@ -69,7 +69,7 @@ def _function(node: "Node", place: "Node", name: str, sheet: Sheet) -> None:
     single = node.child_by_field_name("parameter")
     params = [_param(child, sheet) for child in listed.named_children if child.type != "comment"] if listed else []
     returns = sheet.phrase(node.child_by_field_name("return_type")).removeprefix(":").strip()
-    sheet.function(node, name, tuple(params) or ((sheet.text(single),) if single else ()), returns, line_of(place))
+    sheet.function(node, name, tuple(params) or ((sheet.text(single),) if single else ()), returns, sheet.line(place))
 
 
 def _param(node: "Node", sheet: Sheet) -> str:
@@ -117,13 +117,17 @@ def _extends(node: "Node", sheet: Sheet) -> str:
 def _export(node: "Node", sheet: Sheet, kinds: dict[str, Kind], listed: list[Listed]) -> None:
     source = node.child_by_field_name("source")
     declaration = node.child_by_field_name("declaration")
-    clause = next((child for child in node.named_children if child.type == "export_clause"), None)
+    clause = None
+    if declaration is None:
+        clause = next((child for child in node.named_children if child.type == "export_clause"), None)
     names = [(sheet.text(s.child_by_field_name("name")), sheet.text(s.child_by_field_name("alias")))
              for s in (clause.named_children if clause else ()) if s.type == "export_specifier"]  # fmt: skip
     if source is not None:
         sheet.include(_bare(sheet.text(source)), tuple(name for name, _ in names) or ("*",), node)
-    listed += [(name, alias or name, line_of(node)) for name, alias in names]
-    default = any(child.type == "default" for child in node.children[:3])
+    listed += [(name, alias or name, sheet.line(node)) for name, alias in names]
+    # The word is looked for first: listing the children of each node takes longer than anything else here.
+    said = sheet.source.find(b"default", node.start_byte, node.end_byte) >= 0
+    default = said and any(child.type == "default" for child in node.children[:3])
     declared = _declared(declaration, sheet) if declaration is not None else []
     kinds |= dict(declared)
     if default:
@@ -186,7 +190,7 @@ def _common_js(node: "Node", sheet: Sheet, listed: list[Listed]) -> None:
             key = child.child_by_field_name("key") or child.child_by_field_name("name") or child
             if key.type in {"property_identifier", "shorthand_property_identifier"}:
                 value = child.child_by_field_name("value") or key
-                listed.append((sheet.text(value), sheet.text(key), line_of(child)))
+                listed.append((sheet.text(value), sheet.text(key), sheet.line(child)))
     else:
         sheet.export(sheet.text(right) if right.type == "identifier" else "default", "default", node)
 

@@ -1,7 +1,10 @@
 """Maps of commits on a real repository: what is read, when, and that nothing that goes wrong is raised."""
 
 import json
+import sqlite3
+import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,10 @@ from hypothesis import strategies as st
 
 from autopilot.domain.repo_map import RepoMap
 from autopilot.domain.running import Job, Ran
-from autopilot.workspace.repo_map.atlas import MOST_BYTES, GitAtlas
+from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.repo_map.grammars import missing
+from autopilot.workspace.repo_map.paper import MOST_LINES
+from autopilot.workspace.repo_map.reader import MOST_BYTES
 from support.processes import PlainProcesses
 from support.workspaces import Bench, make_bench
 
@@ -50,8 +55,16 @@ def written(bench: Bench) -> dict[str, list[dict[str, object]]]:
     return found
 
 
-def workers(bench: Bench) -> int:
-    return sum("autopilot.workspace.repo_map.worker" in job.argv for job in bench.processes.jobs)
+def mark(bench: Bench, name: str) -> None:
+    """Everything read so far exports the name alone: whatever is read again does not."""
+    with closing(sqlite3.connect(bench.root.parent / "book.db")) as book:
+        body = json.dumps({"exports": [{"name": name, "type": "const", "line": 1}]})
+        book.execute("update outlines set body = ?", (body,))
+        book.commit()
+
+
+def exported(found: RepoMap | None) -> dict[str, list[str]]:
+    return {file.path: [export.name for export in file.exports] for file in whole(found).files}
 
 
 def whole(found: RepoMap | None) -> RepoMap:
@@ -75,25 +88,34 @@ def test_rmap_03_a_map_of_the_same_commit_is_left_as_it_is(bench: Bench) -> None
 
 
 def test_rmap_04_only_what_changed_is_read_again(bench: Bench) -> None:
-    atlas(bench).chart(bench.base)
-    asked = len(bench.processes.jobs)
+    made = atlas(bench)
+    made.chart(bench.base)
+    mark(bench, "known")
     commit = bench.seal({"src/b.py": None, "src/c.py": "def k(): ...\n", "node_modules/x/index.js": None})
 
-    assert atlas(bench).chart(commit).line == "Repo-map refreshed: 2 files updated."
+    assert made.chart(commit).line == "Repo-map refreshed: 2 files updated."
     assert [file["path"] for file in written(bench)["files"]] == ["README.md", "src/a.py", "src/c.py"]
-    (read,) = (job for job in bench.processes.jobs[asked:] if "autopilot.workspace.repo_map.worker" in job.argv)
-    assert b"def k()" in read.stdin
-    assert b"def f(x)" not in read.stdin
+    assert exported(made.at(commit)) == {"README.md": [], "src/a.py": ["known"], "src/c.py": ["k"]}
 
 
 def test_rmap_04_a_text_read_once_is_known_wherever_it_lies(bench: Bench) -> None:
-    atlas(bench).chart(bench.base)
-    before = workers(bench)
+    made = atlas(bench)
+    made.chart(bench.base)
+    mark(bench, "known")
     moved = bench.seal({"src/b.py": None, "lib/b.py": FILES["src/b.py"]})
-    found = whole(atlas(bench).at(moved))
 
-    assert {file.path: [e.name for e in file.exports] for file in found.files}["lib/b.py"] == ["h"]
-    assert workers(bench) == before
+    assert exported(made.at(moved))["lib/b.py"] == ["known"]
+
+
+def test_rmap_04_files_changed_since_the_map_was_written_are_counted_wherever_the_book_is(bench: Bench) -> None:
+    made = atlas(bench)
+    made.chart(bench.base)
+    first = bench.seal({"src/c.py": "def k(): ...\n"}, "s1")
+    second = bench.seal({"src/d.py": "def l(): ...\n"}, "s2", first)
+    made.at(first)
+
+    assert made.chart(second).line == "Repo-map refreshed: 2 files updated."
+    assert made.chart(second).line == "Repo-map up to date, skipping refresh."
 
 
 def test_rmap_07_the_map_follows_each_commit_and_goes_back_with_it(bench: Bench) -> None:
@@ -124,21 +146,54 @@ def test_rmap_04_a_refreshed_map_is_the_one_made_from_nothing(
     assert (bench.root / ".autopilot/repo-map.json").read_text() == fresh.paper(commit)
 
 
-class Fragile(PlainProcesses):
-    """A worker that dies of one word."""
+@pytest.mark.parametrize(
+    "change",
+    [{"m3.py": "def k(): ...\n"}, {"m3.py": None}, {"n.go": "func N() {}\n"}, {"m3.py": None, "n.py": ""}],
+    ids=["a text", "one less", "one more", "one for another"],
+)
+def test_rmap_04_a_refreshed_list_of_paths_is_the_one_made_from_nothing(
+    tmp_path: Path, change: dict[str, str | None]
+) -> None:
+    bench = make_bench(tmp_path, {f"m{n}.py": f"def f{n}(): ...\n" for n in range(MOST_LINES // 2)})
+    made = atlas(bench)
+    made.chart(bench.base)
+    commit = bench.seal(change)
+    made.chart(commit)
+
+    assert (bench.root / ".autopilot/repo-map.json").read_text() == atlas(bench, "fresh.db").paper(commit)
+    assert written(bench)["size_cap_applied"]
+    assert {len(file) for file in written(bench)["files"]} == {1}
+
+
+def test_a_refresh_that_reads_nothing_loads_no_reader(bench: Bench) -> None:
+    """What a refresh imports is most of what it costs."""
+    made = atlas(bench)
+    made.chart(bench.base)
+    commit = bench.seal({"src/b.py": None, "lib/b.py": FILES["src/b.py"]})
+    job = made.job("chart", commit)
+    argv = [job.argv[0], "-X", "importtime", *job.argv[1:]]
+    told = subprocess.run(argv, cwd=job.cwd, env=job.env, capture_output=True, check=True, text=True)
+
+    assert told.stdout == "Repo-map refreshed: 2 files updated."
+    loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
+    assert "autopilot.workspace.repo_map.mapper" in loaded
+    assert loaded.isdisjoint({"typing", "pathlib", "subprocess", "dataclasses", "msgspec", "tree_sitter"})
+    assert "autopilot.workspace.repo_map.reader" not in loaded
+
+
+class Killed(PlainProcesses):
+    """Nothing it starts comes to its end."""
 
     def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
-        deadly = b"deadly" in job.stdin and "-m" in job.argv
-        return Ran(exit_code=-11, stdout=b"", stderr=b"", seconds=0.0) if deadly else super().run(job, started)
+        return Ran(exit_code=-9, stdout=b"", stderr=b"", seconds=0.0)
 
 
-def test_a_text_that_kills_the_parser_costs_only_its_own_outline(bench: Bench) -> None:
-    commit = bench.seal({"bad.py": "deadly = 1\n", "good.py": "def fine(): ...\n"})
+def test_a_mapper_that_is_killed_leaves_the_map_out_and_says_so(bench: Bench) -> None:
     made = atlas(bench)
-    made.processes = Fragile()
-    found = {file.path: [e.name for e in file.exports] for file in whole(made.at(commit)).files}
+    made.processes = Killed()
 
-    assert (found["bad.py"], found["good.py"], found["src/b.py"]) == ([], ["fine"], ["h"])
+    assert made.chart(bench.base).line == "Repo-map left out: its process ended with -9"
+    assert (made.at(bench.base), made.paper(bench.base)) == (None, "")
 
 
 def test_a_file_too_big_to_be_written_by_hand_is_listed_only(bench: Bench) -> None:
@@ -162,6 +217,7 @@ def test_a_map_that_cannot_be_written_is_left_out_and_says_why(bench: Bench) -> 
     charted = atlas(bench).chart(bench.base)
     assert charted.line.startswith("Repo-map left out: ")
     assert not charted.there
+    assert not [*(bench.root / ".autopilot").glob(".repo-map*")]
 
 
 def test_a_commit_that_is_not_there_has_no_map(bench: Bench) -> None:

@@ -2,13 +2,16 @@
 
 const $ = (id) => document.getElementById(id);
 const WORDS = {
-  not_started: "not started", in_progress: "at work", completed: "completed", failed: "failed", skipped: "skipped",
+  not_started: "not started", in_progress: "in progress", completed: "completed", failed: "failed", skipped: "skipped",
   blocked: "blocked", needs_human_verification: "needs a person", deferred: "deferred",
 };
 const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?" };
-const LOG_LINES = 300, NOW_STEPS = 6;
+const TASKS = { waiting: "○", working: "◐", reviewing: "◐", fixing: "◐", verified: "●", failed: "✕" };
+const ENDS = { done: "went on", back: "again", person: "asks a person", stopped: "gave up" };
+const MARKS = { "": "◐", done: "●", back: "↺", person: "?", stopped: "✕" };
+const LOG_LINES = 300, END = "completion";
 const token = readToken();
-const view = { projects: [], newest: {}, may: [], parts: new Map(), project: "1", run: "latest", shown: "", stream: null, rows: new Map() };
+const view = { projects: [], newest: {}, may: [], parts: new Map(), project: "1", run: "latest", stream: null, rows: new Map(), ahead: 0, unfolded: new Map() };
 
 function readToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -83,6 +86,9 @@ async function watch() {
       if (answer.status === 401) return lost("This link is no longer valid: start `autopilot serve` again and open the address it prints.");
       if (!answer.ok) throw new Error((await answer.json()).error);
       pause = 500;
+      // Times are the server's; a viewer elsewhere may have another idea of what time it is.
+      const apart = Date.parse(answer.headers.get("date")) - Date.now();
+      view.ahead = Math.abs(apart) > 3000 ? apart : 0;
       connected("live", "live");
       await read(answer.body.getReader(), mine.signal);
     } catch (error) {
@@ -143,7 +149,7 @@ function hearRun(told) {
     view.rows.clear();
     $("phases").replaceChildren();
     $("log").replaceChildren();
-    for (const name of ["now", "asked", "warnings"]) changed.add(name);
+    for (const name of ["now", "asked", "cautions", "scorecard", "waits"]) changed.add(name);
   }
   for (const [name, part] of Object.entries(told.parts)) {
     if (part === null) view.parts.delete(name);
@@ -160,17 +166,20 @@ function hearRun(told) {
 function draw() {
   if (changed.has("pickers")) drawPickers();
   for (const name of changed) if (name.startsWith("phase/")) drawPhase(view.parts.get(name));
+  if (changed.has("order")) putInOrder(view.parts.get("order") ?? []);
   if (changed.has("run") || changed.has("asked")) drawRun();
   if (changed.has("asked")) drawAsked();
-  if (changed.has("now")) drawNow();
-  if (changed.has("warnings")) drawWarnings();
+  if (changed.has("now") || changed.has("doing")) drawNow();
+  if (changed.has("cautions")) drawWarnings();
+  if (changed.has("scorecard")) drawScorecard();
+  if (changed.has("waits")) drawWaits();
   changed.clear();
 }
 
 function drawPickers() {
   fill($("project"), view.projects.map((p) => [p.id, p.trouble ? `${p.name} (cannot be read)` : p.name]), view.project);
   const project = ours();
-  const runs = (project?.runs ?? []).map((r) => [r.run, `${r.run.replace(/^run-/, "")} · ${r.status} · ${r.over}/${r.total}`]);
+  const runs = (project?.runs ?? []).map((r) => [r.run, `${r.run.replace(/^run-/, "")} · ${r.state} · ${r.over}/${r.total}`]);
   fill($("run"), [["latest", "newest"], ...runs], view.run);
   if (project?.trouble) notice(project.trouble, false);
 }
@@ -189,40 +198,68 @@ function drawRun() {
   const run = view.parts.get("run");
   if (!run) return;
   const working = ours()?.working === run.run;
-  const status = run.status === "running" && !working ? "interrupted" : run.status;
+  const status = run.state === "running" && !working ? "interrupted" : run.state;
   put($("run-title"), `${ours()?.name ?? ""} · ${run.run}`);
+  put($("who"), [[run.agent, run.model].filter(Boolean).join(" "), run.branch ? `on ${run.branch}` : ""].filter(Boolean).join(" "));
   document.title = `${status} · ${ours()?.name ?? "Autopilot"}`;
   $("state").className = `pill ${status}`;
-  put($("state"), status === "running" ? "at work" : status);
+  put($("state"), status);
   put($("reason"), [run.reason, run.do].filter(Boolean).join(" "));
   const over = run.total - (run.counts.not_started ?? 0) - (run.counts.in_progress ?? 0);
   put($("done"), `${over} of ${run.total}`);
   $("done-bar").value = run.total ? over / run.total : 0;
   put($("counts"), Object.entries(run.counts).map(([state, n]) => `${n} ${WORDS[state] ?? state}`).join(", "));
+  timed($("left"), status === "running" ? run.ahead : null);
   drawScore(run.threshold);
-  for (const spend of run.spend) drawSpend(spend);
-  drawWaiting(run.waiting);
+  for (const spend of run.spend) drawSpend(spend, run.untold);
+  goOn(status === "running" ? run : null);
   drawDeeds(run, status, working);
 }
 
 function drawScore(threshold) {
-  const scores = [...view.parts].filter(([name, row]) => name.startsWith("phase/") && row.score !== null).map(([, row]) => row.score);
+  const scores = [...view.parts].filter(([name, row]) => name.startsWith("phase/") && row.target && !row.parent && row.score !== null).map(([, row]) => row.score);
   put($("score"), scores.length ? (scores.reduce((a, b) => a + b, 0) / scores.length).toFixed(1) : "-");
   put($("score-note"), scores.length ? `mean of ${scores.length}, lowest ${Math.min(...scores).toFixed(1)}, bar ${threshold}` : `bar ${threshold}`);
 }
 
-function drawSpend({ unit, used, cap }) {
+function drawSpend({ unit, used, cap }, untold) {
   const shown = { usd: money, tokens: short, minutes: (n) => duration(n * 60) }[unit];
   put($(unit), used === null ? "unknown" : shown(used));
-  put($(`${unit}-note`), used === null ? "no agent told" : `of ${shown(cap)}`);
+  put($(`${unit}-note`), used === null ? "no agent told" : `of ${shown(cap)}${unit === "usd" && untold ? `; ${untold} ${untold === 1 ? "call" : "calls"} told no price` : ""}`);
   $(`${unit}-bar`).value = used && cap ? Math.min(1, used / cap) : 0;
 }
 
-function drawWaiting(waiting) {
-  $("waiting").hidden = !waiting || waiting.kind === "person";
-  if (!waiting || waiting.kind === "person") return;
-  const left = waiting.until ? (Date.parse(waiting.until) - Date.now()) / 1000 : 0;
-  put($("waiting-text"), `${capital(waiting.why)}${left > 0 ? `, ${duration(left)} left` : ""}.`);
+// The time of a run at work goes on between two of its entries.
+function goOn(run) {
+  const used = run?.spend.find((spend) => spend.unit === "minutes").used ?? 0;
+  if (run) $("minutes").dataset.since = new Date(Date.parse(run.last) - used * 60000).toISOString();
+  else delete $("minutes").dataset.since;
+}
+
+// What is waited for; what a person is asked has forms of its own.
+function drawWaits() {
+  const waits = (view.parts.get("waits") ?? []).filter((wait) => wait.kind !== "person");
+  $("waiting").hidden = !waits.length;
+  $("waiting-list").replaceChildren(...waits.map((wait) => make("li", {}, capital(wait.what), make("span", { "data-until": wait.until || null }))));
+  tick();
+}
+
+function drawScorecard() {
+  const card = view.parts.get("scorecard");
+  $("scores").hidden = !card;
+  if (!card) return;
+  put($("scores-title"), `Scores of phase ${card.phase}: ${card.score.toFixed(1)}`);
+  $("score-list").replaceChildren(...card.rows.map(([text, score]) => make("li", {},
+    make("span", { text }), make("meter", { min: 0, max: 10, value: score, "aria-label": text }), make("span", { name: "right", text: score.toFixed(1) }))));
+}
+
+// An estimate that runs down by itself until something new is known.
+function timed(element, ahead) {
+  for (const key of ["at", "left", "least"]) {
+    if (ahead && ahead.left !== null) element.dataset[key] = ahead[key] ?? 0;
+    else delete element.dataset[key];
+  }
+  if (!ahead || ahead.left === null) put(element, "");
 }
 
 function drawDeeds(run, status, working) {
@@ -242,15 +279,16 @@ function deed(text, name, look = "") {
   return button;
 }
 
-function copy(command) {
+// `worded` gives the command as it is to be when the button is pressed.
+function copy(command, worded = () => command) {
   const button = make("button", {
     type: "button", text: `Copy: ${command}`,
     onclick: async () => {
       try {
-        await navigator.clipboard.writeText(command);
+        await navigator.clipboard.writeText(worded());
         button.textContent = "Copied";
       } catch {
-        button.textContent = command;
+        button.textContent = worded();
       }
       setTimeout(() => { button.textContent = `Copy: ${command}`; }, 1500);
     },
@@ -270,35 +308,32 @@ function drawPhase(row) {
       shown.status, shown.id, shown.name, shown.number, shown.why);
     shown.item = make("li", {}, shown.button);
     view.rows.set(row.id, shown);
-    place(row.id, shown.item);
+    shown.item.dataset.id = row.id;
+    $("phases").append(shown.item);
   }
-  const word = WORDS[row.status] ?? row.status;
-  shown.status.className = `status ${row.status}`;
-  put(shown.status, `${SIGNS[row.status] ?? "·"} ${word}`);
-  put(shown.id, row.id);
-  put(shown.name, row.name);
-  const facts = [row.score === null ? null : row.score.toFixed(1), row.seconds ? duration(row.seconds) : null, row.tokens === null ? null : `${short(row.tokens)} tok`];
+  const word = WORDS[row.state] ?? row.state;
+  shown.status.className = `status ${row.state}`;
+  shown.button.classList.toggle("aside", !row.target && row.id !== END);
+  put(shown.status, `${SIGNS[row.state] ?? "·"} ${word}`);
+  put(shown.id, row.id === END ? "" : row.id);
+  put(shown.name, row.id === END ? capital(row.name) : row.name);
+  const facts = [row.score === null ? null : row.score.toFixed(1), row.seconds ? duration(row.seconds) : null, row.tokens === null ? null : `${short(row.tokens)} tok`, row.usd === null ? null : money(row.usd)];
   put(shown.number, facts.filter(Boolean).join(" · "));
-  put(shown.why, [row.reason, ...row.marks, row.passes > 1 ? `${row.passes} passes` : ""].filter(Boolean).join(" · "));
+  put(shown.why, [row.remark, row.landed === false ? "not on your branch" : "", row.begun > 1 ? `${row.begun} passes` : ""].filter(Boolean).join(" · "));
   shown.why.hidden = !shown.why.textContent;
   shown.button.setAttribute("aria-label", `Phase ${row.id} ${row.name}: ${word}${row.score === null ? "" : `, score ${row.score.toFixed(1)}`}`);
   shown.item.hidden = !fits(row);
 }
 
-function place(id, item) {
-  const list = $("phases");
-  const key = (text) => (text === "completion" ? [Infinity] : text.split(/[.-]/).map(Number));
-  const less = (a, b) => { for (let i = 0; i < Math.max(a.length, b.length); i++) if ((a[i] ?? -1) !== (b[i] ?? -1)) return (a[i] ?? -1) < (b[i] ?? -1); return false; };
-  item.dataset.id = id;
-  const last = list.lastElementChild;
-  if (!last || !less(key(id), key(last.dataset.id))) return list.append(item);
-  for (const other of list.children) if (less(key(id), key(other.dataset.id))) return list.insertBefore(item, other);
-  return list.append(item);
+// New rows stand at the end; parts of a phase belong behind it.
+function putInOrder(order) {
+  const wanted = [...order, END].map((id) => view.rows.get(id)?.item).filter(Boolean);
+  for (const [n, item] of wanted.entries()) if ($("phases").children[n] !== item) $("phases").insertBefore(item, $("phases").children[n] ?? null);
 }
 
 function fits(row) {
   const wanted = $("filter").value.trim().toLowerCase();
-  return !wanted || `${row.id} ${row.name} ${WORDS[row.status] ?? row.status}`.toLowerCase().includes(wanted);
+  return !wanted || `${row.id} ${row.name} ${WORDS[row.state] ?? row.state}`.toLowerCase().includes(wanted);
 }
 
 function drawAsked() {
@@ -334,48 +369,96 @@ function verdictForm(row) {
   for (const label of choices) label.firstChild.name = `verdict-${row.id}`;
   const issues = make("textarea", { "aria-label": `What is wrong with phase ${row.id}, one issue a line`, placeholder: "What is wrong, one issue a line" });
   const button = make("button", { type: "submit", name: "main", text: "Give verdict" });
+  const given = () => ({
+    verdict: choices.find((label) => label.firstChild.checked).firstChild.value,
+    issues: issues.value.split("\n").map((line) => line.trim()).filter(Boolean),
+  });
+  const worded = () => ["autopilot", "verdict", row.id, given().verdict, ...given().issues].map(quoted).join(" ");
   const form = make("form", { onsubmit: async (event) => {
     event.preventDefault();
-    const verdict = choices.find((label) => label.firstChild.checked).firstChild.value;
-    const lines = issues.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    await act("verdict", { phase: row.id, verdict, issues: lines }, button);
-  } }, head, asked, make("fieldset", { "aria-label": `Verdict on phase ${row.id}` }, ...choices), issues, make("div", { name: "line" }, button, copy(command)));
+    await act("verdict", { phase: row.id, ...given() }, button);
+  } }, head, asked, make("fieldset", { "aria-label": `Verdict on phase ${row.id}` }, ...choices), issues, make("div", { name: "line" }, button, copy(command, worded)));
   return form;
 }
 
 function questionForm(question) {
   const head = make("p", {}, make("strong", { text: question.phase ? `Phase ${question.phase}: ${question.text}` : question.text }));
-  if (!view.may.includes("answer")) return make("form", {}, head);
+  const command = `autopilot ${question.id.split("/", 1)[0] === "discuss" ? "discuss" : "map"} ${quoted(question.phase)}`.trim();
+  if (!view.may.includes("answer")) return make("form", {}, head, make("div", {}, copy(command)));
   const answer = make("textarea", { "aria-label": `Answer to: ${question.text}`, required: true });
   const options = question.options.map((option) => make("button", { type: "button", text: option, onclick: () => { answer.value = option; } }));
   const button = make("button", { type: "submit", name: "main", text: "Answer" });
   return make("form", { onsubmit: async (event) => {
     event.preventDefault();
     await act("answer", { question: question.id, text: answer.value }, button);
-  } }, head, make("div", { name: "line" }, ...options), answer, make("div", {}, button));
+  } }, head, make("div", { name: "line" }, ...options), answer, make("div", { name: "line" }, button, copy(command)));
 }
 
 function drawNow() {
   const focused = document.activeElement?.dataset?.key;
-  const open = [...view.parts].filter(([name]) => name.startsWith("open/")).map(([, pass]) => pass);
+  const open = [...view.parts].filter(([name]) => name.startsWith("open/")).map(([, seen]) => seen);
   $("now").hidden = !open.length;
-  $("now-list").replaceChildren(...open.map((pass) => {
-    const more = [pass.cycle ? `remediation ${pass.cycle}` : "", pass.mode !== "initial" ? pass.mode : ""].filter(Boolean).join(", ");
-    const head = make("p", { name: "line" }, make("strong", { text: `${pass.id === "completion" ? "" : `Phase ${pass.id}: `}${pass.name}` }),
-      make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": pass.at }));
-    return make("div", { name: "pass" }, head, stepTable(pass.steps.slice(-NOW_STEPS), pass.id, pass.number));
+  $("now-list").replaceChildren(...open.map(({ work, usual, ahead }) => {
+    const more = [work.cycle ? `remediation ${work.cycle}` : "", work.mode !== "initial" ? work.mode : ""].filter(Boolean).join(", ");
+    const left = make("span", { name: "quiet" });
+    timed(left, ahead);
+    const head = make("p", { name: "line" }, make("strong", { text: work.phase === END ? capital(work.name) : `Phase ${work.phase}: ${work.name}` }),
+      make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": work.began, "data-less": work.paused }), left,
+      make("button", { type: "button", name: "small", text: "Look inside", "data-key": `inside/${work.phase}`, onclick: () => lookInside(work.phase) }));
+    return make("div", { name: "pass" }, head, make("ul", { name: "chips", "aria-label": "Steps" }, ...work.steps.map((step) => make("li", {}, chip(step, work, usual)))),
+      ...sentBack(work.steps), ...taskList(work), ...agents(work));
   }));
   if (focused) $("now-list").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   tick();
+}
+
+// One step as a word with its time; pressed, it shows what its newest call said.
+function chip(step, work, usual) {
+  const name = `${step.step.replaceAll("_", " ")}${step.task ? ` ${step.task}` : ""}`;
+  const time = step.seconds === null
+    ? make("span", { name: "since", "data-since": step.began, "data-usual": usual ?? "" }) : make("span", { text: duration(step.seconds) });
+  const words = [make("span", { text: `${MARKS[step.ended] ?? "·"} ${name} ` }), time];
+  const call = step.calls.at(-1);
+  const look = `chip ${step.ended || "going"}`;
+  if (!call) return make("span", { name: look }, ...words);
+  return make("button", { type: "button", name: look, "data-key": `${work.phase}/${work.number}/${step.began}`, title: "What was asked and answered", onclick: () => readCall(call, work.phase, work.number) }, ...words);
+}
+
+// Why the last finished step did not simply go on.
+function sentBack(steps) {
+  const last = steps.findLast((step) => step.seconds !== null);
+  return last && last.ended !== "done" && last.because ? [make("p", { name: "reason quiet", text: `${capital(last.step.replaceAll("_", " "))}: ${ENDS[last.ended]}. ${last.because}` })] : [];
+}
+
+function taskList({ phase, tasks }) {
+  if (!tasks.length) return [];
+  const verified = tasks.filter((task) => task.state === "verified").length;
+  const rows = tasks.map((task) => make("li", { name: `task ${task.state}` }, make("span", { name: "status", text: TASKS[task.state] ?? "·" }),
+    ` ${task.id} ${task.title}`, make("span", { name: "quiet", text: ["waiting", "verified"].includes(task.state) ? "" : ` ${task.state}` })));
+  const open = view.unfolded.get(phase) ?? tasks.length <= 8;
+  const head = make("summary", { text: `Tasks: ${verified} of ${tasks.length} verified`, "data-key": `tasks/${phase}` });
+  return [make("details", { open, ontoggle: (event) => view.unfolded.set(phase, event.target.open) }, head, make("ul", { name: "tasks" }, ...rows))];
+}
+
+// Who is at work, what its processes do, and for how long they have done nothing.
+function agents(work) {
+  const calls = work.steps.flatMap((step) => (step.seconds === null ? step.calls.filter((call) => call.seconds === null) : []));
+  return calls.map((call) => {
+    const { doing = "", idle_since: idle = "" } = view.parts.get("doing")?.[call.call] ?? {};
+    const place = work.steps.at(-1).task || (work.phase === END ? work.name : `phase ${work.phase}`);
+    return make("p", { name: "agent" }, make("strong", { text: call.role.replaceAll("_", " ") }), ` ${place} `,
+      make("span", { name: "since", "data-since": call.began }), idle ? make("span", { name: "since", "data-since": idle, "data-before": ", idle " }) : "",
+      doing ? make("code", { text: doing }) : "");
+  });
 }
 
 function stepTable(steps, phase, number) {
   const head = make("tr", {}, ...["Step", "Time", "Outcome", "Calls"].map((text) => make("th", { text, scope: "col" })));
   const rows = steps.map((step) => {
     const time = step.seconds === null
-      ? make("span", { name: "since in_progress", "data-since": step.at, "data-usual": step.usual ?? "" })
+      ? make("span", { name: "since in_progress", "data-since": step.began })
       : make("span", { text: duration(step.seconds) });
-    const outcome = step.seconds === null ? "going on" : [{ Advance: "went on", Retry: "again", AskHuman: "asks a person", Stop: "gave up" }[step.verdict] ?? step.verdict, step.because].filter(Boolean).join(": ");
+    const outcome = step.seconds === null ? "going on" : [ENDS[step.ended] ?? step.ended, step.because].filter(Boolean).join(": ");
     return make("tr", {}, make("td", { text: step.step.replaceAll("_", " ") + (step.task ? ` ${step.task}` : "") }), make("td", {}, time),
       make("td", { text: outcome }), make("td", { name: "calls" }, ...step.calls.map((call) => callButton(call, phase, number))));
   });
@@ -385,17 +468,17 @@ function stepTable(steps, phase, number) {
 function callButton(call, phase, number) {
   const cost = [call.seconds === null ? null : duration(call.seconds), call.tokens === null ? null : `${short(call.tokens)} tok`, call.usd === null ? null : money(call.usd)];
   const text = `${call.role.replaceAll("_", " ")}${call.outcome && call.outcome !== "ok" ? ` (${call.outcome.replaceAll("_", " ")})` : ""}`;
-  const button = make("button", { type: "button", "data-key": `${phase}/${number}/${call.at}`, onclick: () => readCall(call, phase, number) }, text);
-  if (call.seconds === null) button.append(make("span", { name: "since in_progress", "data-since": call.at, "data-before": ", " }));
+  const button = make("button", { type: "button", "data-key": `${phase}/${number}/${call.began}`, onclick: () => readCall(call, phase, number) }, text);
+  if (call.seconds === null) button.append(make("span", { name: "since in_progress", "data-since": call.began, "data-before": ", " }));
   else button.append(` ${cost.filter(Boolean).join(", ")}`);
   return button;
 }
 
 function drawWarnings() {
-  const told = view.parts.get("warnings") ?? [];
+  const told = view.parts.get("cautions") ?? [];
   $("warnings").hidden = !told.length;
   $("warning-list").replaceChildren(...[...told].reverse().map((line) =>
-    make("li", {}, make("time", { datetime: line.at, text: `${clock(line.at)} ` }), `${line.phase ? `Phase ${line.phase}: ` : ""}${line.text}`)));
+    make("li", {}, make("time", { datetime: line.at, text: `${clock(line.at)} ` }), line.text)));
 }
 
 function writeLog(lines) {
@@ -417,9 +500,10 @@ async function lookInside(phase) {
   if (!$("inside").open) $("inside").showModal();
   try {
     const seen = await get(place_of(phase));
-    put($("inside-title"), phase === "completion" ? "Completion" : `Phase ${seen.id}: ${seen.name}`);
+    put($("inside-title"), phase === END ? capital(seen.name) : `Phase ${seen.id}: ${seen.name}`);
     const row = view.parts.get(`phase/${phase}`);
-    const about = [seen.goal, row?.reason].filter(Boolean).map((text) => make("p", { text, name: "reason" }));
+    const needs = row?.needs.length ? `Needs ${row.needs.map((id) => `phase ${id}`).join(", ")}.` : "";
+    const about = [seen.goal, row?.remark, needs].filter(Boolean).map((text) => make("p", { text, name: "reason" }));
     const criteria = seen.criteria.length ? [make("h3", { text: "Success criteria" }), make("ul", {}, ...seen.criteria.map((text) => make("li", { text })))] : [];
     const passes = seen.passes.map((pass) => make("div", { name: "pass" },
       make("h3", { text: `Pass ${pass.number + 1}` }), stepTable(pass.steps, phase, pass.number)));
@@ -442,26 +526,34 @@ async function readPart(path, part, offset) {
   try {
     const seen = await get(`${path}?part=${encodeURIComponent(part)}&offset=${offset}`);
     const page = seen.page;
-    if (!page) return showText(seen.outcome ? "Nothing was kept of this call." : "The call is going on; what was said is kept when it ends.", "", null);
+    if (!page) return showText(seen.outcome ? "Nothing was kept of this call." : "The call is going on; what was said is kept when it ends.", "", []);
     $("text-parts").replaceChildren(...Object.entries(seen.sizes).map(([title, size]) => make("button", {
       type: "button", text: `${title} (${short(size)})`, "aria-pressed": String(title === page.title), onclick: () => readPart(path, title, 0),
     })));
-    showText(page.offset ? $("text-body").textContent + page.text : page.text,
-      `${Math.min(page.offset + page.text.length, page.total)} of ${page.total} letters`, page.next === null ? null : () => readPart(path, page.title, page.next));
+    const turn = (to) => () => readPart(path, page.title, to);
+    const last = Math.floor(Math.max(0, page.total - 1) / page.size) * page.size;
+    showText(page.text, `letters ${page.total ? page.offset + 1 : 0} to ${page.offset + page.text.length} of ${page.total}`, page.total <= page.size ? [] : [
+      ["Start", page.offset ? turn(0) : null], ["Back", page.offset ? turn(Math.max(0, page.offset - page.size)) : null],
+      ["On", page.next === null ? null : turn(page.next)], ["End", page.next === null ? null : turn(last)],
+    ]);
   } catch (error) {
-    showText(error.message, "", null);
+    showText(error.message, "", []);
   }
 }
 
-function showText(text, size, more) {
+// One page of a text at a time, however long it is; the pager keeps the focus where it was.
+function showText(text, size, turns) {
+  const focused = document.activeElement?.dataset?.turn;
   put($("text-body"), text);
+  $("text-body").scrollTop = 0;
   put($("text-size"), size);
-  $("text-more").hidden = !more;
-  $("text-more").onclick = more;
+  $("text-turns").replaceChildren(...turns.map(([name, go]) => make("button", { type: "button", text: name, "data-turn": name, disabled: !go, onclick: go })));
+  if (focused) ($("text-turns").querySelector(`[data-turn="${focused}"]:enabled`) ?? $("text-body")).focus();
 }
 
 // Words and numbers
 
+const quoted = (word) => (/^[\w.,:/@%+=-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const money = (n) => `$${n.toFixed(2)}`;
 const short = (n) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)}M` : n >= 1e4 ? `${Math.round(n / 1e3)}k` : String(Math.round(n)));
@@ -476,12 +568,20 @@ function duration(seconds) {
 }
 
 function tick() {
+  const now = Date.now() + view.ahead;
   for (const element of document.querySelectorAll("[data-since]")) {
-    const gone = (Date.now() - Date.parse(element.dataset.since)) / 1000;
+    const gone = (now - Date.parse(element.dataset.since)) / 1000 - Number(element.dataset.less || 0);
     const left = Number(element.dataset.usual || 0) - gone;
     put(element, `${element.dataset.before ?? ""}${duration(Math.floor(gone) || 0)}${left > 1 ? `, about ${duration(left)} left` : ""}`);
   }
-  drawWaiting(view.parts.get("run")?.waiting);
+  for (const element of document.querySelectorAll("[data-left]")) {
+    const left = Number(element.dataset.left) - (now - Date.parse(element.dataset.at)) / 1000;
+    put(element, `about ${duration(Math.max(left, Number(element.dataset.least)))} left`);
+  }
+  for (const element of document.querySelectorAll("[data-until]")) {
+    const left = (Date.parse(element.dataset.until) - now) / 1000;
+    put(element, left > 0 ? `, ${duration(left)} left` : ", due");
+  }
 }
 
 // Keys and clicks

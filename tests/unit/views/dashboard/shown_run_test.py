@@ -1,4 +1,4 @@
-"""A run as a picture: what each entry changes of it, and that only that is drawn anew."""
+"""A run as the page is told of it: what each entry changes, and that only that is sent."""
 
 from collections.abc import Iterable
 from itertools import count
@@ -30,8 +30,7 @@ from autopilot.domain.evidence import Usage
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
-from autopilot.views.dashboard.phase_picture import STEPS_SHOWN
-from autopilot.views.dashboard.run_picture import RunPicture
+from autopilot.views.dashboard.shown_run import STEPS_SHOWN, Doing, ShownRun
 from support.dashboards import CLEAR
 from support.records import RUN, SPEC, brief, phase, started
 
@@ -41,7 +40,8 @@ DONE = StepFinished(step="plan", n=1, commit="c", result=CLEAR, verdict=Advance(
 
 
 def ended(verdict: Verdict, **more: Any) -> PhaseFinished:
-    outcome = PhaseOutcome(phase="1", status="completed", reason="r", commit="c", alignment_score=9.1, **more)
+    fields = {"phase": "1", "status": "completed", "reason": "r", "commit": "c", "alignment_score": 9.1, **more}
+    outcome = PhaseOutcome(**fields)
     return PhaseFinished(cycle=0, outcome=outcome, verdict=verdict)
 
 
@@ -53,14 +53,14 @@ def answer(**more: Any) -> AgentAnswered:
     return AgentAnswered(**fields)
 
 
-def heard(events: Iterable[Event | tuple[str, Event]]) -> RunPicture:
+def heard(events: Iterable[Event | tuple[str, Event]]) -> ShownRun:
     """The events a second apart; those in a pair belong to the pass of that phase."""
-    picture, seconds = RunPicture(RUN), count()
+    shown, seconds = ShownRun(), count()
     for event in (started(phase("1"), phase("2")), *events):
         at = f"2026-01-01T12:00:{next(seconds):02}.000Z"
         stream, told = (f"{RUN}/{event[0]}", event[1]) if isinstance(event, tuple) else (RUN, event)
-        picture.hear(stream, Entry(number=0, at=at, event=told))
-    return picture
+        shown.hear(stream, Entry(number=0, at=at, event=told))
+    return shown
 
 
 def parts(*events: Event | tuple[str, Event]) -> dict[str, Any]:
@@ -71,10 +71,10 @@ def parts(*events: Event | tuple[str, Event]) -> dict[str, Any]:
     ("last", "status", "reason"),
     [
         (ended(Advance()), "completed", ""),
-        (ended(Stop(because="it_fails")), "failed", "it fails"),
+        (ended(Stop(because="x"), reason="it_fails"), "failed", "it fails"),
         (ended(Retry(step="plan", because="again")), "in_progress", "again"),
         (ended(AskHuman(question="Is it?")), "needs_human_verification", "Is it?"),
-        (PhaseSkipped(phase="1", reason="blocked", blocking_phase="2"), "blocked", "blocked (phase 2)"),
+        (PhaseSkipped(phase="1", reason="blocked", blocking_phase="2"), "blocked", "behind phase 2"),
         (PhaseSkipped(phase="1", reason="done before"), "skipped", "done before"),
     ],
     ids=["passed", "failed", "mended", "asks", "blocked", "skipped"],
@@ -82,7 +82,7 @@ def parts(*events: Event | tuple[str, Event]) -> dict[str, Any]:
 def test_a_phase_is_shown_as_it_stands(last: Event, status: str, reason: str) -> None:
     row = parts(BEGIN, last)["phase/1"]
 
-    assert (row.status, row.reason) == (status, reason)
+    assert (row.state, row.remark) == (status, reason)
 
 
 @pytest.mark.parametrize(("word", "status"), [("pass", "completed"), ("issues", "failed")])
@@ -90,34 +90,44 @@ def test_a_persons_word_counts_for_the_phase_that_waited(word: Any, status: str)
     given = VerdictGiven(id="v", phase="1", verdict=word, issues=("too short",))
     found = parts(BEGIN, ended(AskHuman(question="Is it?")), given)
 
-    assert (found["phase/1"].status, found["phase/1"].question, found["run"].waiting) == (status, "", None)
+    assert (found["phase/1"].state, found["phase/1"].question, found.get("waits", ())) == (status, "", ())
 
 
 def test_an_entry_draws_only_what_it_touches_anew() -> None:
-    picture = heard([BEGIN])
-    first, _ = picture.take()
-    picture.hear(f"{RUN}/1", Entry(number=0, at="2026-01-01T12:01:00.000Z", event=STEP))
+    shown = heard([BEGIN])
+    first, _ = shown.take()
+    shown.hear(f"{RUN}/1", Entry(number=0, at="2026-01-01T12:01:00.000Z", event=STEP))
 
-    assert set(first) == {"run", "phase/1", "phase/2", "open/1"}
-    assert set(picture.take()[0]) == {"run", "phase/1", "open/1"}
-    assert picture.take() == ({}, [])
+    assert set(first) == {"run", "order", "phase/1", "phase/2", "open/1"}
+    assert set(shown.take()[0]) == {"run", "open/1"}
+    assert shown.take() == ({}, [])
+
+
+def test_what_agents_do_is_told_when_it_changes() -> None:
+    shown = heard([BEGIN])
+    shown.take()
+    shown.doing = {"c": Doing(doing="make test")}
+
+    assert shown.take() == ({"doing": {"c": Doing(doing="make test")}}, [])
+    assert shown.take() == ({}, [])
 
 
 def test_the_pass_at_work_has_its_steps_calls_and_what_they_cost() -> None:
     asked = AgentStarted(call="c", role="plan", pid=1, birth="1")
     found = parts(BEGIN, ("1", STEP), ("1", asked), ("1", answer()), ("1", DONE), ("1", STEP), ("1", asked))
-    first, second = found["open/1"].steps
+    first, second = found["open/1"].work.steps
 
-    assert (first.seconds, first.verdict, first.calls[0].tokens, first.calls[0].usd) == (4.0, "Advance", 15, 0.5)
-    assert (second.seconds, second.usual, second.calls[0].seconds) == (None, 4.0, None)
+    assert (first.seconds, first.ended, first.calls[0].tokens, first.calls[0].usd) == (4.0, "done", 15, 0.5)
+    assert (second.seconds, found["open/1"].usual, second.calls[0].seconds) == (None, 4.0, None)
+    assert (found["phase/1"].tokens, found["phase/1"].usd) == (15, 0.5)
     assert [(s.unit, s.used) for s in found["run"].spend] == [("usd", 0.5), ("tokens", 15), ("minutes", 0.12)]
 
 
 def test_a_very_long_pass_is_shown_by_its_end() -> None:
     found = parts(BEGIN, *[("1", event) for _ in range(STEPS_SHOWN) for event in (STEP, DONE)], ("1", STEP))
 
-    assert len(found["open/1"].steps) == STEPS_SHOWN
-    assert found["open/1"].steps[-1].seconds is None
+    assert len(found["open/1"].work.steps) == STEPS_SHOWN
+    assert found["open/1"].work.steps[-1].seconds is None
 
 
 def test_time_in_which_nobody_worked_does_not_count() -> None:
@@ -130,23 +140,22 @@ def test_time_in_which_nobody_worked_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("events", "kind", "until"),
     [
-        ([BEGIN, ended(AskHuman(question="q"))], "person", None),
+        ([BEGIN, ended(AskHuman(question="q"))], "person", ""),
         ([RunStopped(exit_code=21, reason="stuck")], "breaker", "2026-01-01T12:05:01.000Z"),
         ([BEGIN, ("1", STEP), ("1", answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z"))], "limit", "2026-01-01T13:00:00Z"),
-        ([RunStopped(exit_code=22, reason="limit")], "limit", None),
     ],
-    ids=["person", "breaker", "limit", "stopped-at-limit"],
+    ids=["person", "breaker", "limit"],
 )  # fmt: skip
-def test_what_the_run_waits_for_is_told(events: list[Any], kind: str, until: str | None) -> None:
-    found = parts(*events)["run"].waiting
+def test_what_the_run_waits_for_is_told(events: list[Any], kind: str, until: str) -> None:
+    found = parts(*events)["waits"]
 
-    assert (found.kind, found.until) == (kind, until)
+    assert [(wait.kind, wait.until) for wait in found] == [(kind, until)]
 
 
 def test_a_limit_is_over_when_the_agent_answers() -> None:
     limited = answer(outcome="usage_limited", resets_at="2026-01-01T13:00:00Z")
 
-    assert parts(BEGIN, ("1", STEP), ("1", limited), ("1", answer()))["run"].waiting is None
+    assert heard([BEGIN, ("1", STEP), ("1", limited), ("1", answer())]).picture.waits == ()
 
 
 def test_warnings_are_what_somebody_should_look_at() -> None:
@@ -155,21 +164,23 @@ def test_warnings_are_what_somebody_should_look_at() -> None:
         ended(Advance(), issues=("a loose end",)),
         PhaseLanded(phase="1", commit="c", landed=False, note="your branch moved"),
         Noted(event="cross_contamination_warning", phase="1"),
-        RunStopped(exit_code=20, reason="enough", brake="usd_per_run"),
     )
 
-    told = ["a loose end", "not landed: your branch moved", "cross contamination warning", "usd_per_run: enough"]
-    assert [line.text for line in found["warnings"]] == told
-    assert found["phase/1"].marks == ("not landed",)
+    assert [line.text for line in found["cautions"]] == [
+        "Phase 1: a loose end",
+        "Phase 1 is not on your branch: your branch moved",
+        "Cross-contamination detected in ?: pattern '?' found. Agent independence may be compromised.",
+    ]
+    assert found["phase/1"].landed is False
 
 
 def test_the_steps_behind_the_last_phase_are_open_or_over() -> None:
     begun = CompletionStarted(brief=brief(phase=phase(COMPLETION)))
     over = CompletionFinished(commit="c")
 
-    assert parts(begun)[f"phase/{COMPLETION}"].status == "in_progress"
+    assert parts(begun)[f"phase/{COMPLETION}"].state == "in_progress"
     done = parts(begun, (COMPLETION, STEP), over)
-    assert (done[f"phase/{COMPLETION}"].status, done[f"open/{COMPLETION}"]) == ("completed", None)
+    assert (done[f"phase/{COMPLETION}"].state, f"open/{COMPLETION}" in done) == ("completed", False)
     assert done["run"].counts == {"not_started": 2}
 
 
@@ -180,4 +191,4 @@ def test_the_steps_behind_the_last_phase_are_open_or_over() -> None:
     ids=["completed", "stopped", "failed", "noted"],
 )  # fmt: skip
 def test_the_run_says_how_it_is(event: Event, status: str) -> None:
-    assert parts(event)["run"].status == status
+    assert parts(event)["run"].state == status
