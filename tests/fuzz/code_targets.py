@@ -1,5 +1,6 @@
 """Targets for what is read out of the project itself: test output, changes, git's own words, source code."""
 
+import json
 from collections.abc import Callable
 
 import msgspec
@@ -14,8 +15,7 @@ from autopilot.evidence.tamper.detect import detect
 from autopilot.evidence.tree_files import TreeFiles
 from autopilot.steps.priming import error_count
 from autopilot.workspace.repo_map.extract import WALKS, outline
-from autopilot.workspace.repo_map.reading import reading_of
-from autopilot.workspace.repo_map.worker import read_line, slow_encode
+from autopilot.workspace.repo_map.plain_json import encoded
 from autopilot.workspace.store import parse_difference, shown
 from fuzz.places import scratch
 
@@ -81,14 +81,11 @@ def fuzz_differences(data: bytes) -> None:
 
 
 def source(grammar: str) -> Target:
-    """Any text has an outline, and the line a worker writes of it can be read."""
+    """Any text has an outline, and that is written as JSON which says the same."""
 
     def fuzz(data: bytes) -> None:
-        line = read_line(grammar, data, slow_encode)
-        found = reading_of(line.rstrip(b"\n"))
-        assert found is not None
-        msgspec.json.decode(found.body)
-        assert outline(grammar, data) is not None
+        found = outline(grammar, data)
+        assert json.loads(encoded(found)) == json.loads(json.dumps(found))
 
     return fuzz
 
