@@ -77,7 +77,9 @@ class Arena:
     def left_behind(self) -> list[str]:
         """Processes and files that should be gone."""
         found = [path.name for path in (self.place / "tmp").iterdir()]
-        found += [str(path) for path in self.place.glob("cache/*/checkouts/*")]
+        # Of a big project an emptied checkout is kept for the next.
+        checkouts = self.place.glob("cache/*/checkouts/*")
+        found += [str(path) for path in checkouts if not path.name.startswith("spare-")]
         found += [str(path) for path in (self.root / ".autopilot" / "keep").glob("*")]
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):

@@ -36,7 +36,7 @@ CUTS = [text[at:] + text[:at] for text in (ROADMAP, PLAN, CONFIG, REQUIREMENTS, 
 INPUTS = [*BROKE, *TROUBLE, *CUTS]
 # Parsers of source code have a time limit of their own, which a long text can use up.
 PARSED = 20_000
-EXAMPLES = 2_000 if full() else 25
+EXAMPLES = 2_000 if full() else 15
 
 
 def test_there_are_at_least_fifty_inputs() -> None:
