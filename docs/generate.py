@@ -3,6 +3,7 @@
 import ast
 import difflib
 import inspect
+import json
 import re
 import runpy
 import sys
@@ -214,6 +215,17 @@ def accounts() -> str:
     return table(("agent", "signed in by a variable", "or by a file", "also handed on"), rows)
 
 
+def fault_runs() -> str:
+    """What the last full run of each fault suite tried, from the file its numbers were put into."""
+    lines = (DOCS.parent / "tests" / "faults" / "last_full_run.jsonl").read_text(encoding="utf-8").splitlines()
+    told = [json.loads(line) for line in lines if line.strip()]
+    rows = [
+        (run["suite"], str(run["seed"]), ", ".join(f"{name} {n:,}" for name, n in run["counts"].items()), run["date"])
+        for run in sorted(told, key=lambda run: str(run["suite"]))
+    ]
+    return table(("suite", "seed", "tried", "date"), rows)
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "steps": steps,
     "gates": gates,
@@ -228,6 +240,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "tampering": tampering,
     "programs": programs,
     "accounts": accounts,
+    "fault-runs": fault_runs,
 }
 
 

@@ -76,13 +76,13 @@ class Letters:
         files = {}
         for phase in ("1", "2", "3"):
             for step in steps:
-                files[f"answers/{phase}-{step}-1.sh"] = _fragment(
+                files[f"answers/{phase}-{step}-1.sh"] = fragment(
                     by_key.get((step, phase, None)) or by_key[step, None, None], phase
                 )
-            files[f"answers/{phase}-execute-1.sh"] = _fragment(by_key["execute", phase, f"0{phase}-01"], phase)
+            files[f"answers/{phase}-execute-1.sh"] = fragment(by_key["execute", phase, f"0{phase}-01"], phase)
         for step in ("integration", "audit"):
-            files[f"answers/completion-{step}-1.sh"] = _fragment(by_key[step, None, None], "1")
-        files["answers/2-execute-2.sh"] = _fragment(by_key["execute", "2", "02-02"], "2")
+            files[f"answers/completion-{step}-1.sh"] = fragment(by_key[step, None, None], "1")
+        files["answers/2-execute-2.sh"] = fragment(by_key["execute", "2", "02-02"], "2")
         files["answers/2-mini_verify-2.sh"] = files["answers/2-mini_verify-1.sh"]
         return files
 
@@ -112,7 +112,7 @@ class WindingLetters(Letters):
             "execute-4": work_answer("1", "1-R1", "extra1.txt", "extra\n"),
         }
         again = {f"{role}-{n}": answer for role, answer in content.items() for n in range(1, 5)}
-        return {f"answers/1-{call}.sh": _fragment(answer, "1") for call, answer in (again | calls).items()}
+        return {f"answers/1-{call}.sh": fragment(answer, "1") for call, answer in (again | calls).items()}
 
 
 MEETING = """
@@ -152,7 +152,7 @@ class MeetingLetters(Letters):
         return files
 
 
-def _fragment(answer: Mapping[str, Any], phase: str) -> str:
+def fragment(answer: Mapping[str, Any], phase: str) -> str:
     folder = f".planning/phases/0{phase}-letter-{phase}"
     lines = [f"mkdir -p {folder}/tests"] if answer["role"] == "plan" else []
     for path, text in answer.get("write", {}).items():

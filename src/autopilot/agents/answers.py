@@ -1,11 +1,11 @@
 """Finds an agent's answer in whatever it printed."""
 
-import math
 import re
 from typing import Any
 
 import msgspec
 
+from autopilot.agents.fields import amount, count
 from autopilot.domain.evidence import Usage
 from autopilot.domain.value import Value
 
@@ -128,16 +128,7 @@ def _read(raw: msgspec.Raw | None) -> Any:
 def _usage(said: Any) -> Usage:
     said = said if isinstance(said, dict) else {}
     return Usage(
-        input_tokens=_count(said.get("input_tokens")),
-        output_tokens=_count(said.get("output_tokens")),
-        cost_usd=_amount(said.get("cost_usd")),
+        input_tokens=count(said.get("input_tokens")),
+        output_tokens=count(said.get("output_tokens")),
+        cost_usd=amount(said.get("cost_usd")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _amount(value: Any) -> float | None:
-    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    return number if math.isfinite(number) and number >= 0 else None

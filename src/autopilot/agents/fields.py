@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+MOST = 10**12
+
 
 def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
@@ -17,12 +19,17 @@ def records(value: Any) -> list[dict[str, Any]]:
 
 
 def count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Of things that can be counted: a number nobody could have used up is none, so that no claim locks a run."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST else None
 
 
 def amount(value: Any) -> float | None:
-    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    return number if math.isfinite(number) and number >= 0 else None
+    """As `count`, with fractions; what is no number is none either."""
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return None
+    return number if 0 <= number <= MOST else None
 
 
 def total(*values: Any) -> int | None:

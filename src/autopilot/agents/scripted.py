@@ -79,7 +79,7 @@ class ScriptedAgent:
         """Raises `ConfigInvalid`, naming the entry and the key."""
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise _invalid(path, f"cannot be read: {error}") from error
         unknown = sorted(content.keys() - {"answer"})
         entries = content.get("answer", [])

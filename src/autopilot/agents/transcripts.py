@@ -72,5 +72,5 @@ def recorded(folder: Path, call: str) -> Transcript | None:
     """The transcript of a call, None where there is none or what is there is not whole."""
     try:
         return msgspec.json.decode(path_of(folder, call).read_bytes(), type=Transcript)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -9,9 +9,11 @@ import msgspec
 from autopilot.domain.value import Value
 
 _PHASE = r"(?:[A-Za-z][A-Za-z0-9]{0,11}-){0,2}\d{1,9}[A-Za-z]?(?:\.\d{1,9}[A-Za-z]?){0,4}"
+# All is bounded: what stands before an answer is short, and a long line that is none is told soon.
+_GAP = r"\s{0,20}"
 _LINE = re.compile(
-    rf"\s*(?:(?:phase\s+)?(?P<phase>{_PHASE})(?:\s*[,:]\s*|\s+))?"
-    r"(?:(?P<area>[^\s:][^:]*?)\s*,\s*)?(?:Q\s*(?P<number>\d{1,6})|(?P<word>areas|idea))\s*:(?P<text>.*)",
+    rf"{_GAP}(?:(?:phase\s{_GAP})?(?P<phase>{_PHASE})(?:{_GAP}[,:]{_GAP}|\s{_GAP}))?"
+    rf"(?:(?P<area>[^\s:][^:]{{0,200}}?){_GAP},{_GAP})?(?:Q{_GAP}(?P<number>\d{{1,6}})|(?P<word>areas|idea)){_GAP}:(?P<text>.*)",
     re.IGNORECASE | re.ASCII,
 )
 

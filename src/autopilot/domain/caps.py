@@ -10,6 +10,7 @@ import msgspec
 from autopilot.domain.answers import CriterionScore, RateOpinion, Trace
 from autopilot.domain.behaviour import Reading, about, reading_of
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.numerals import read_number
 from autopilot.domain.phase import Criterion
 from autopilot.domain.results import Lowered
 from autopilot.domain.scores import HIGHEST
@@ -18,9 +19,15 @@ from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 
 BELOW_ACCEPTABLE, BELOW_GAPS, ACCEPTABLE = 6.9, 4.9, 7.0
 _NAME = r"[\w.@+()\[\]$~-]"
-_PLACE = re.compile(rf"(?<![\w/:.])(?!localhost:)(?P<path>/?(?:{_NAME}+/)*{_NAME}*[A-Za-z_]{_NAME}*):(?P<line>\d+)")
+# Bounded, and without a way back: a text of any length is looked through once.
+_FOLDERS = rf"(?:{_NAME}{{1,255}}+/){{0,64}}+"
+_PLACE = re.compile(
+    rf"(?<![\w/:.])(?!localhost:)(?P<path>/?{_FOLDERS}(?={_NAME}{{0,255}}?[A-Za-z_]){_NAME}{{1,255}}+):(?P<line>\d++)"
+)
 _WORDED = re.compile(
-    rf"(?P<path>(?:{_NAME}+/)*{_NAME}+\.[A-Za-z]\w*)`?(?:#L|,?\s+\(?(?:at\s+)?lines?\s+)(?P<line>\d+)", re.IGNORECASE
+    rf"(?<![\w/.])(?P<path>{_FOLDERS}(?={_NAME}{{1,255}}\.[A-Za-z]){_NAME}{{1,255}}+)`?"
+    r"(?:#L|,?\s{1,9}\(?(?:at\s{1,9})?lines?\s{1,9})(?P<line>\d++)",
+    re.IGNORECASE,
 )
 _CHAIN = re.compile(r"\S\s*(?:->|=>|\u2192|\u27a1)\s*\S")
 
@@ -64,7 +71,7 @@ def unlocated(row: CriterionScore, sight: Sight) -> bool:  # noqa: ARG001 - the 
 def place_in(words: str) -> tuple[str, int] | None:
     """The file and line the words point at first; an address of a server is none."""
     found = _PLACE.search(words) or _WORDED.search(words)
-    return (found["path"], int(found["line"])) if found else None
+    return (found["path"], read_number(found["line"])) if found else None
 
 
 def located(words: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from autopilot.domain.numerals import read_number
 from autopilot.domain.value import Value
 
 PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred"]
@@ -31,7 +32,7 @@ class Expectation(Value, frozen=True, kw_only=True):
         match self.form:
             case "exit":
                 echoed = re.findall(r"^EXIT:(\d+)\s*$", output, re.MULTILINE)
-                return (int(echoed[-1]) if echoed and exit_code == 0 else exit_code) == self.number
+                return (read_number(echoed[-1]) if echoed and exit_code == 0 else exit_code) == self.number
             case "count" | "at_least":
                 count = _last_number(output)
                 # `grep -c` ends with 1 when it has counted none.
@@ -44,7 +45,7 @@ class Expectation(Value, frozen=True, kw_only=True):
 
 def _last_number(output: str) -> int | None:
     numbers = re.findall(r"-?\d+", output)
-    return int(numbers[-1]) if numbers else None
+    return read_number(numbers[-1]) if numbers else None
 
 
 class Criterion(Value, frozen=True, kw_only=True):

@@ -3,11 +3,16 @@
 import re
 
 from autopilot.domain.evidence import Counts
+from autopilot.domain.numerals import read_number
 
-_PASSED = re.compile(r"(\d+) (?:tests? )?(?:passed|passing)\b|^(?:#|\u2139) pass (\d+)$", re.IGNORECASE | re.MULTILINE)
-_FAILED = re.compile(r"(\d+) (?:tests? )?(?:failed|failing)\b|^(?:#|\u2139) fail (\d+)$", re.IGNORECASE | re.MULTILINE)
+_PASSED = re.compile(
+    r"(?<!\d)(\d++) (?:tests? )?(?:passed|passing)\b|^(?:#|\u2139) pass (\d+)$", re.IGNORECASE | re.MULTILINE
+)
+_FAILED = re.compile(
+    r"(?<!\d)(\d++) (?:tests? )?(?:failed|failing)\b|^(?:#|\u2139) fail (\d+)$", re.IGNORECASE | re.MULTILINE
+)
 _FAILING = re.compile(
-    r"^\s*(?:---\s*)?(?:FAIL(?:ED)?:?|ERROR:)[ \t]+(?!\()(\S+(?: \([A-Za-z_][\w.]*\)$)?)"
+    r"^[^\S\n]*+(?:---[^\S\n]*+)?(?:FAIL(?:ED)?:?|ERROR:)[ \t]+(?!\()(\S+(?: \([A-Za-z_][\w.]*\)$)?)"
     r"|^test (\S+) \.\.\. FAILED$"
     r"|^(?:not ok \d+ - |\u2716 )(.+?)(?: \([\d.]+ms\))?$",
     re.MULTILINE,
@@ -22,10 +27,10 @@ def counts_in(output: str) -> Counts:
     """The last numbers count: many runners print their summary of files before that of tests."""
     failing = tuple(dict.fromkeys(next(filter(None, found)) for found in _FAILING.findall(output)))
     if suites := _RUST.findall(output):
-        passed, failed = (sum(int(suite[n]) for suite in suites) for n in (0, 1))
+        passed, failed = (sum(read_number(suite[n]) for suite in suites) for n in (0, 1))
         return Counts(passed=passed, failed=failed, failing=failing)
     if ran := _RAN.findall(output):
-        return _unittest(int(ran[-1]), output, failing)
+        return _unittest(read_number(ran[-1]), output, failing)
     passes, failures = _numbers(_PASSED, output), _numbers(_FAILED, output)
     known = bool(passes or failures)
     return Counts(
@@ -38,9 +43,10 @@ def counts_in(output: str) -> Counts:
 def _unittest(ran: int, output: str, failing: tuple[str, ...]) -> Counts:
     ended = _ENDED.findall(output)
     numbers = dict(re.findall(r"(\w+)=(\d+)", ended[-1])) if ended else {}
-    failed, skipped = int(numbers.get("failures", 0)) + int(numbers.get("errors", 0)), int(numbers.get("skipped", 0))
+    failures, errors, skipped = (read_number(numbers.get(name, "0")) for name in ("failures", "errors", "skipped"))
+    failed = failures + errors
     return Counts(passed=max(ran - failed - skipped, 0), failed=failed, failing=failing)
 
 
 def _numbers(pattern: re.Pattern[str], output: str) -> list[int]:
-    return [int(next(filter(None, found))) for found in pattern.findall(output)]
+    return [read_number(next(filter(None, found))) for found in pattern.findall(output)]

@@ -304,12 +304,14 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
     if event.answer is None:
         return None, "there was no JSON object in it"
     try:
+        # All of it, fields included that nobody asked for: a number no program can hold makes it unusable.
+        given = msgspec.json.decode(event.answer)
         if "\\" not in event.answer and event.answer.isprintable():
             return msgspec.json.decode(event.answer, type=answer, strict=False), ""
-        return msgspec.convert(_harmless(msgspec.json.decode(event.answer)), answer, strict=False), ""
+        return msgspec.convert(_harmless(given), answer, strict=False), ""
     except msgspec.ValidationError as error:
         return None, str(error)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return None, f"it is no valid JSON: {error}"
 
 

@@ -1,13 +1,17 @@
 """The work with some of its files as they were before: what tells a check that holds from one that was helped along."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from autopilot.domain.evidence import Change, FileChange
+from autopilot.domain.evidence import Change, FileChange, FileTexts, FileVersion
 from autopilot.domain.protocols import Part, Variant, Workspace
 from autopilot.evidence import built_files, control_files, reach
 from autopilot.evidence.test_files import is_source, is_test
+
+REGULAR = "100"
+Texts = Mapping[str, FileTexts]
+"""The changed files by path, read all at once: a change may have thousands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +46,13 @@ class Variants:
         return Variant(commit=made.commit, paths=paths)
 
     def _control_files(self, change: Change) -> frozenset[str]:
-        built = self._built(change)
-        return frozenset(file.path for file in change.files if file.path in built or self._controls(file, change))
+        texts = {file.path: file for file in self.workspace.texts(change.base, change.commit)}
+        built = self._built(change, texts)
+        return frozenset(
+            file.path for file in change.files if file.path in built or self._controls(file, change, texts)
+        )
 
-    def _built(self, change: Change) -> frozenset[str]:
+    def _built(self, change: Change, texts: Texts) -> frozenset[str]:
         """New files that a build would make: a make target, compiled code, or what the project used to ignore."""
         new = [file.path for file in change.files if file.status == "A"]
         if not new:
@@ -56,24 +63,33 @@ class Variants:
         return frozenset(
             path
             for path in new
-            if path in targets or built_files.ignored(path, ignore_list) or self._program(change.commit, path)
+            if path in targets or built_files.ignored(path, ignore_list) or self._program(change, path, texts)
         )
 
     def _targets(self, commit: str) -> Callable[[str], frozenset[str]]:
         return lambda name: built_files.make_targets(self.workspace.read(commit, name))
 
-    def _program(self, commit: str, path: str) -> bool:
+    def _program(self, change: Change, path: str, texts: Texts) -> bool:
         if built_files.is_program(path):
             return True
-        return built_files.may_be_program(path) and built_files.is_binary(self.workspace.read(commit, path))
+        return built_files.may_be_program(path) and built_files.is_binary(self._both(change, path, texts)[1])
 
-    def _controls(self, file: FileChange, change: Change) -> bool:
+    def _both(self, change: Change, path: str, texts: Texts) -> tuple[str | None, str | None]:
+        """The file before and after; what is past the bounds of texts read together is read alone."""
+        held = texts.get(path, FileTexts(path=path))
+        return self._text(change.base, path, held.before), self._text(change.commit, path, held.after)
+
+    def _text(self, commit: str, path: str, version: FileVersion | None) -> str | None:
+        if version is None or not version.mode.startswith(REGULAR):
+            return None
+        return self.workspace.read(commit, path) if version.text is None else version.text
+
+    def _controls(self, file: FileChange, change: Change, texts: Texts) -> bool:
         if file.status != "A" and control_files.named_in(file.path, self.commands):
             return True
         before = after = None
         if control_files.needs_text(file.path):
-            before = self.workspace.read(change.base, file.path)
-            after = self.workspace.read(change.commit, file.path)
+            before, after = self._both(change, file.path, texts)
         return control_files.is_control(file.path, file.status, before, after)
 
 

@@ -79,5 +79,5 @@ class FileInbox:
 def _said(content: bytes) -> Said | None:
     try:
         return msgspec.json.decode(content, type=Said) if intact(content) else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

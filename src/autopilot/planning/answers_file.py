@@ -77,7 +77,7 @@ def read(content: bytes, path: str) -> dict[str, PhaseAnswers]:
             return _of_tables(tomllib.loads(text))
         if path.endswith(".json"):
             return _of_tables(msgspec.json.decode(text, type=dict[str, Any]))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.DecodeError, TypeError, ValueError) as error:
+    except (UnicodeDecodeError, msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
         raise _unusable(path, str(error)) from error
     found = _of_lines(read_lines(text.splitlines()))
     if not found:

@@ -69,7 +69,7 @@ def _toml(text: str, path: str) -> Answers:
     try:
         data = tomllib.loads(text)
         return msgspec.convert(_phases_named(data), Answers)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise ConfigInvalid(
             f"{path} cannot be read: {error}.",
             why="The project would start from something else than you wrote.",

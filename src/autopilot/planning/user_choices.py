@@ -69,7 +69,7 @@ def read(text: str | None, path: str) -> UserChoices:
     """Raises `ConfigInvalid` for anything not understood: a choice about safety is never half read."""
     try:
         choices = msgspec.convert(tomllib.loads(text or ""), UserChoices)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise ConfigInvalid(
             f"{path} cannot be used: {error}.",
             why="It says how commands and agents are confined, and how you are told of things.",

@@ -327,7 +327,7 @@ def written_by(place: Path) -> int:
 def paper_of(place: Path) -> Paper | None:
     try:
         return msgspec.json.decode((place / _PAPER).read_bytes(), type=Paper)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

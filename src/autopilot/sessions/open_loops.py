@@ -89,5 +89,5 @@ def _read(path: Path) -> OpenLoop | None:
     """None for a file that is just being made, or that nothing can be made of."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=OpenLoop)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

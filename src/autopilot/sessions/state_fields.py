@@ -11,6 +11,7 @@ from autopilot.sessions.session_modes import Mode
 FIELDS = ("recommended-mode", "top-priorities", "carryover-ratio", "completion-rate", "rationale")
 MOST_PRIORITIES = 5
 _MOST_LINES = 200
+_MOST_DIGITS = 18
 
 
 class StateFields(Value, frozen=True, kw_only=True):
@@ -100,7 +101,7 @@ def _value(text: str) -> Any:
 
 def _item(text: str) -> Any:
     """A phase may be called 2.10, which is not 2.1."""
-    return int(text) if text.isdecimal() else text.strip("\"'")
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else text.strip("\"'")
 
 
 def _scalar(text: str) -> Any:

@@ -3,6 +3,7 @@
 import re
 
 from autopilot.domain.evidence import CommandRun
+from autopilot.domain.numerals import read_number
 from autopilot.domain.phase import Task
 from autopilot.domain.progress import auto_tasks, since_plan
 from autopilot.domain.protocols import Tools
@@ -54,7 +55,7 @@ def baseline_words(run: CommandRun | None) -> str:
 
 def error_count(output: str) -> int:
     """As the compiler counts them in the end, else the lines that name one; a failure has at least one."""
-    counted = [int(number) for number in _COUNTED.findall(output)]
+    counted = [read_number(digits) for digits in _COUNTED.findall(output)]
     lines = sum(bool(_ERROR.search(line)) for line in output.splitlines())
     return max(counted[-1] if counted else lines, 1)
 

@@ -42,7 +42,9 @@ def take_back(folder: Path, files: Mapping[str, str]) -> Taken:
 
 
 def _read(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    found, refused = {}, {}
+    found, refused = dict[str, str](), dict[str, str]()
+    if folder.is_symlink() or not folder.is_dir():
+        return found, refused  # The agent did away with it: nothing of what was laid there is left.
     with opened(folder) as top:
         for path in walk(top, FOLDER):
             if not path.isprintable():

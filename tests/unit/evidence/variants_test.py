@@ -94,3 +94,12 @@ def test_tests_and_the_checks_that_commands_reach_are_put_back(tmp_path: Path) -
 
     assert set(variants.as_before(change, ()).paths) == {"checks/a.sh", "golden/x.txt"}
     assert set(variants.as_before(change, ("golden",)).paths) == {"checks/a.sh"}
+
+
+def test_a_change_of_many_files_starts_no_program_for_each(bench: Bench) -> None:
+    commit = bench.seal({f"many/{n}": "text\n" for n in range(300)})
+    change = bench.workspace.change(bench.base, commit)
+    before = len(bench.processes.jobs)
+
+    Variants(workspace=bench.workspace).make("control", change, ())
+    assert len(bench.processes.jobs) - before < 30

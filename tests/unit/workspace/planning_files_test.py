@@ -116,3 +116,13 @@ def test_a_user_file_that_is_a_link_is_never_written_through(tmp_path: Path) -> 
     homeward(tmp_path, {}).write({".planning/PLAN.md": "ours"})
     assert (tmp_path / "mine").read_text() == "mine"
     assert (tmp_path / ".planning/PLAN.autopilot.md").read_text() == "ours"
+
+
+@pytest.mark.parametrize("left", ["nothing", "a link", "a file"])
+def test_of_a_folder_its_agent_did_away_with_nothing_is_left(tmp_path: Path, left: str) -> None:
+    write(tmp_path / "elsewhere", {".planning/PLAN.md": "another\n"})
+    folder = tmp_path / "folder"
+    if left != "nothing":
+        folder.symlink_to("elsewhere") if left == "a link" else folder.touch()
+
+    assert take_back(folder, LAID).changes == dict.fromkeys(LAID)

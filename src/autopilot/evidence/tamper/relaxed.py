@@ -1,9 +1,11 @@
 """Checks made to let more through: thresholds, strictness, exception lists, test selection, CI, suppressions."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from autopilot.domain.numerals import read_number
 from autopilot.evidence.tamper.pairs import Hit, Pair
 from autopilot.evidence.tamper.scene import Scene
 from autopilot.evidence.tamper.settings import flat
@@ -157,7 +159,7 @@ def _options(pair: Pair, key: str, was: str, now: str) -> Iterator[Hit]:
     if new or more:
         yield Hit("test-narrowed", _line(pair, key), f"addopts is now `{now[:80]}`")
     floor = [re.search(r"--cov-fail-under[= ](\d+)", text) for text in (was, now)]
-    if floor[0] and (floor[1] is None or int(floor[1][1]) < int(floor[0][1])):
+    if floor[0] and (floor[1] is None or read_number(floor[1][1]) < read_number(floor[0][1])):
         yield Hit("check-relaxed", _line(pair, key), "the coverage that addopts asks for was lowered")
 
 
@@ -169,7 +171,7 @@ def _listed(value: Any) -> list[str]:
 
 def _first(value: Any) -> Any:
     value = value[0] if isinstance(value, list) and value else value
-    return int(value) if isinstance(value, float) else value
+    return int(value) if isinstance(value, float) and math.isfinite(value) else value
 
 
 def _is_number(value: Any) -> bool:
