@@ -128,3 +128,17 @@ def test_what_is_used_of_each_cap_is_shown_and_unknown_is_no_zero(tmp_path: Path
 
     assert "Used: unknown dollars of $100.00, 12345 of 5000000 tokens, 3.5 of 1440 minutes" in shown
     assert "Breaker: open, no_progress: 3 tries in a row brought nothing new" in shown
+
+
+def test_what_was_estimated_stands_beside_what_is_used(tmp_path: Path) -> None:
+    begun = phase("completed", estimated_tokens=100_000, tokens_used=150_000)
+    later = phase(estimated_tokens=None, tokens_used=0)
+    write_state(tmp_path, state(phases={"1": begun, "2": later}))
+
+    assert "Estimated: 100000 tokens for the phases begun; used: 150000 (150 %)" in screen(tmp_path)
+
+
+def test_no_comparison_is_made_with_what_nobody_told(tmp_path: Path) -> None:
+    write_state(tmp_path, state(phases={"1": phase("completed", estimated_tokens=100_000, tokens_used=0)}))
+
+    assert not any(line.startswith("Estimated") for line in screen(tmp_path))

@@ -9,6 +9,7 @@ from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInval
 from autopilot.views.text import clean
 
 _WIDTH = 80
+_TOKENS = ("estimated_tokens", "tokens_used")
 _OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
 
 
@@ -33,7 +34,7 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
         step = meta.get("current_step")
         lines.append(f"Now: phase {_word(meta['current_phase'])}{f', {_word(step)}' if step else ''}")
     lines += _waits(state.get("waiting")) if status in {"running", "interrupted"} else []
-    lines += ["", *_rows(phases), "", *_counts(phases), *_spent(_table(state.get("spending")))]
+    lines += ["", *_rows(phases), "", *_counts(phases), *_spent(_table(state.get("spending"))), *_estimated(phases)]
     lines += _breaker(_table(state.get("circuit_breaker")))
     if status in {"interrupted", "paused", "failed"}:
         lines.append("To continue: autopilot resume")
@@ -116,6 +117,16 @@ def _spent(spending: dict[str, object]) -> list[str]:
     told = {unit: _table(spending.get(unit)) for unit in ("usd", "tokens", "minutes")}
     shown = [_part(unit, part.get("used"), part.get("cap")) for unit, part in told.items() if part]
     return [f"Used: {', '.join(shown)}"] if shown else []
+
+
+def _estimated(phases: dict[str, dict[str, object]]) -> list[str]:
+    """What was reckoned before for the phases begun, beside what they have used; nothing where no agent told that."""
+    begun = [phase for phase in phases.values() if isinstance(phase.get("estimated_tokens"), int)]
+    sums = [sum(n for phase in begun if isinstance(n := phase.get(key), int)) for key in _TOKENS]
+    if not sums[0] or not sums[1]:
+        return []
+    share = f"{100 * sums[1] // sums[0]} %"
+    return [f"Estimated: {sums[0]} tokens for the phases begun; used: {sums[1]} ({share})"]
 
 
 def _part(unit: str, used: object, cap: object) -> str:

@@ -55,13 +55,18 @@ class CallDigest(Value, frozen=True, kw_only=True):
 
 
 class Spent(Value, frozen=True, kw_only=True):
-    """`tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not."""
+    """
+    `tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not.
+
+    `by_list` counts those whose dollars are reckoned from a price list, where calls are at hand one by one.
+    """
 
     calls: int = 0
     tokens: int | None = None
     usd: float | None = None
     untold_tokens: int = 0
     untold_usd: int = 0
+    by_list: int = 0
 
 
 def spent_by(calls: Iterable[CallDigest]) -> Spent:
@@ -75,6 +80,7 @@ def spent_by(calls: Iterable[CallDigest]) -> Spent:
         usd=round(sum(dollars), 6) if dollars else None,
         untold_tokens=len(usages) - len(tokens),
         untold_usd=len(usages) - len(dollars),
+        by_list=sum(usage.by_list for usage in usages),
     )
 
 

@@ -22,7 +22,7 @@ from autopilot.domain.questions import Answered, Question, Worked, schema_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.repo_map import SHOWN_PATH
 from autopilot.domain.spending import answers, debit
-from autopilot.engine.brakes import Tripped, over_cap, seconds_left
+from autopilot.engine.brakes import Tripped, over_cap, seconds_left, usd_left
 from autopilot.engine.hands import Hands
 from autopilot.engine.places import Checkouts, Place, Workplace
 from autopilot.engine.streams import Streams
@@ -198,7 +198,7 @@ class StepAgents:
         return event
 
     def _within_caps(self, call: Call) -> Call:
-        """The call with no more time than is left. Raises `Tripped` for one that may cost more than is left."""
+        """The call with no more time and money than is left. Raises `Tripped` for one that may cost more."""
         run, passes, now = self._streams.run(), self._streams.digests(), self._hands.clock.now()
         # The steps behind the last phase belong to none.
         phase = "" if self._record.phase.id == COMPLETION else self._record.phase.id
@@ -206,7 +206,9 @@ class StepAgents:
         if brake is not None:
             raise Tripped(brake)
         left = max(1, int(seconds_left(run, passes, now, phase)))
-        return msgspec.structs.replace(call, seconds=min(call.seconds, left))
+        # A cent, where less is left: no program takes nothing for a cap.
+        usd = max(0.01, round(usd_left(run, passes, now, phase), 2))
+        return msgspec.structs.replace(call, seconds=min(call.seconds, left), usd=usd)
 
 
 def heard_calls(journal: Journal, run: str) -> frozenset[str]:

@@ -190,6 +190,15 @@ def seconds_left(run: RunRecord, passes: Passes, now: str, phase: str | None = N
     return left * MINUTE
 
 
+def usd_left(run: RunRecord, passes: Passes, now: str, phase: str | None = None) -> float:
+    """Until the first cap in dollars, the run's or the open phase's; what nobody told is not counted."""
+    gauge = measured(run, passes, now, phase=phase)
+    left = gauge.limits.usd_per_run - (gauge.run.usd or 0.0)
+    if gauge.phase:
+        left = min(left, gauge.limits.usd_per_phase - (gauge.here.usd or 0.0))
+    return max(left, 0.0)
+
+
 def _amount(value: float, unit: str) -> str:
     return f"${value:.2f}" if unit == "usd" else f"{value:.1f} minutes" if unit == "minutes" else f"{value:.0f} tokens"
 

@@ -19,7 +19,7 @@ from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Limits
 from autopilot.domain.tries import tries
 from autopilot.domain.verdict import Advance, Retry
-from autopilot.engine.brakes import BREAKERS, CAPS, gauged, over_cap, seconds_left, tripped
+from autopilot.engine.brakes import BREAKERS, CAPS, gauged, over_cap, seconds_left, tripped, usd_left
 from autopilot.engine.ending import phase_end
 from autopilot.gates import after_rate
 from autopilot.journal.projection import state_of
@@ -173,6 +173,21 @@ def test_cb_10_a_call_gets_no_more_time_than_its_phase_has_left() -> None:
     assert seconds_left(run_of(minutes_per_phase=1.5), (), SOON) == 30.0
     assert seconds_left(run_of(minutes_per_run=1.25), (), SOON) == 15.0
     assert over_cap(run_of(minutes_per_phase=1.0), (), SOON) is not None
+
+
+@pytest.mark.parametrize(
+    ("caps", "left"),
+    [
+        ({"usd_per_run": 9.0, "usd_per_phase": 4.0}, 3.5),
+        ({"usd_per_run": 2.0, "usd_per_phase": 4.0}, 1.5),
+        ({"usd_per_run": 9.0, "usd_per_phase": 0.2}, 0.0),
+    ],
+    ids=["phase", "run", "nothing"],
+)
+def test_a_call_gets_no_more_dollars_than_are_left(caps: dict[str, float], left: float) -> None:
+    spent = Story().answer("call", usage=Usage(cost_usd=0.5)).digest
+
+    assert usd_left(run_of(**caps), (spent,), SOON, "1") == left
 
 
 def test_caps_raised_at_a_resume_hold_from_there_on() -> None:

@@ -174,9 +174,16 @@ class Sections:
     def spend(self) -> Markup:
         spending = self.spending
         head = ("", "Calls", "Tokens", "Dollars", "Time of calls")
-        groups = (("By role", spending.roles), ("By model", spending.models), ("By phase", spending.phases))
-        total = self._rows("In all", head, (spending.whole,), self._share)
-        return joined((total, *(self._rows(title, head, rows, self._share) for title, rows in groups)))
+        groups = (("By role", spending.roles), ("By model", spending.models), ("By task", spending.tasks))
+        wide = (*head, "Tokens estimated before")
+        total = self._rows("In all", wide, (spending.whole,), self._estimated)
+        phases = self._rows("By phase", wide, spending.phases, self._estimated)
+        shown = ((title, rows) for title, rows in groups if rows)
+        return joined((total, phases, *(self._rows(title, head, rows, self._share) for title, rows in shown)))
+
+    def _estimated(self, share: Share) -> tuple[Markup, ...]:
+        estimate = "-" if share.estimated is None else f"{share.estimated:,}"
+        return (*self._share(share), words(estimate))
 
     def _share(self, share: Share) -> tuple[Markup, ...]:
         told = share.spent

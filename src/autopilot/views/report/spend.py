@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from autopilot.domain.agent import REVIEWERS
 from autopilot.domain.digest import CallDigest, Spent, spent_by
 from autopilot.domain.events import AgentAnswered
+from autopilot.domain.settings import Settings
 from autopilot.domain.value import Value
 from autopilot.views.report.phases import of_run
 from autopilot.views.report.told import Told
@@ -14,38 +17,53 @@ _Groups = dict[str, list[AgentAnswered]]
 
 
 class Share(Value, frozen=True, kw_only=True):
-    """What fell to one phase, role or model. `seconds` is how long its calls took."""
+    """What fell to one phase, task, role or model. `seconds` is how long its calls took."""
 
     name: str
     spent: Spent
     seconds: float
+    estimated: int | None = None
 
 
 class Spending(Value, frozen=True, kw_only=True):
     whole: Share
     phases: tuple[Share, ...]
+    tasks: tuple[Share, ...]
     roles: tuple[Share, ...]
     models: tuple[Share, ...]
 
 
 def spending_of(told: Told) -> Spending:
-    phases, roles, models = _Groups(), _Groups(), _Groups()
+    phases, tasks, roles, models = _Groups(), _Groups(), _Groups(), _Groups()
+    estimates: dict[str, int] = {}
     settings = told.run.start.settings
-    names = {True: settings.reviewer or settings.agent, False: settings.agent}
-    agents = {reviews: f"{agent_name(name)}, model {settings.model or UNKNOWN}" for reviews, name in names.items()}
     for record in told.records:
         made = [entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered)]
+        name = of_run(record.phase.id)
         if made:
-            phases.setdefault(of_run(record.phase.id), []).extend(made)
+            phases.setdefault(name, []).extend(made)
+        if record.brief.estimated_tokens:
+            estimates.setdefault(name, record.brief.estimated_tokens)
         for answer in made:
             roles.setdefault(answer.role, []).append(answer)
-            models.setdefault(agents[answer.role in REVIEWERS], []).append(answer)
+            models.setdefault(_who(answer, settings), []).append(answer)
+            if answer.task:
+                tasks.setdefault(f"{name} {answer.task}", []).append(answer)
+    whole = _share("whole run", [answer for made in phases.values() for answer in made])
+    shares = (replace(share, estimated=estimates.get(share.name)) for share in _shares(phases))
     return Spending(
-        whole=_share("whole run", [answer for made in phases.values() for answer in made]),
-        phases=_shares(phases),
+        whole=replace(whole, estimated=sum(estimates.values()) or None),
+        phases=tuple(shares),
+        tasks=_shares(tasks),
         roles=_shares(roles),
         models=_shares(models),
     )
+
+
+def _who(answer: AgentAnswered, settings: Settings) -> str:
+    """The program and its model, as it told; as it was asked for where it did not."""
+    usual = settings.reviewer or settings.agent if answer.role in REVIEWERS else settings.agent
+    return f"{agent_name(answer.backend or usual)}, model {answer.model or settings.model or UNKNOWN}"
 
 
 def agent_name(agent: str) -> str:
@@ -69,7 +87,8 @@ def tokens_told(share: Spent) -> str:
 
 
 def dollars_told(share: Spent) -> str:
-    return _told(None if share.usd is None else f"${share.usd:,.2f}", share.untold_usd)
+    by_list = f" ({share.by_list} calls by list price)" if share.by_list else ""
+    return _told(None if share.usd is None else f"${share.usd:,.2f}{by_list}", share.untold_usd)
 
 
 def _told(known: str | None, untold: int) -> str:

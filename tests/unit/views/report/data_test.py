@@ -125,6 +125,17 @@ def test_spending_is_by_phase_role_and_model_and_what_nobody_told_is_unknown() -
     assert (tokens_told(own.spent), dollars_told(own.spent), own.seconds) == ("1,000", "unknown", 3)
 
 
+def test_spending_stands_beside_what_was_estimated_and_names_who_answered() -> None:
+    story = Story(brief(estimated_tokens=900))
+    listed = Usage(input_tokens=1000, cost_usd=0.5, by_list=True)
+    story.answer("c", task="01-01", usage=listed, backend="exec:/opt/tool --fast", model="m-1")
+    spending = spending_of(Told(run=run_record((clock(0), started())), passes={"1": (story.record,)}, now=""))
+
+    assert (spending.whole.estimated, spending.phases[0].estimated) == (900, 900)
+    assert [share.name for share in (*spending.tasks, *spending.models)] == ["phase 1 01-01", "exec:tool, model m-1"]
+    assert dollars_told(spending.whole.spent) == "$0.50 (1 calls by list price)"
+
+
 @given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.none() | st.floats(0, 9)), max_size=8))
 def test_no_unknown_call_is_ever_shown_as_nothing(costs: list[tuple[int | None, float | None]]) -> None:
     story = Story()
