@@ -76,6 +76,7 @@ bench: $(VENV)/.dev
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b; done
 
 faults: $(VENV)/.dev
+	AUTOPILOT_FAULTS=full $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --timeout 1800 tests/faults tests/fuzz
 	AUTOPILOT_KILLS=200 AUTOPILOT_HELD_KILLS=100 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/crash tests/flow/keepers_test.py
 
 honesty: $(VENV)/.dev
