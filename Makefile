@@ -64,7 +64,7 @@ $(VENV)/.real: $(VENV)/.dev requirements/real.lock tests/real/npm/package.json t
 	@touch $@
 
 test-real: $(VENV)/.real
-	AUTOPILOT_REAL_PROGRAMS=$(REAL)/python/claude_agent_sdk/_bundled:$(REAL)/python/codex_cli_bin/bin:$(REAL)/npm/node_modules/.bin \
+	AUTOPILOT_REAL_PROGRAMS=$(REAL)/python/claude_agent_sdk/_bundled:$(REAL)/python/codex_cli_bin/bin:$(REAL)/npm/node_modules/opencode-linux-x64/bin:$(REAL)/npm/node_modules/.bin \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra tests/real
 
 check: format-check lint types docs-check coverage
