@@ -28,7 +28,7 @@ from autopilot.journal.projection import Projection  # noqa: E402 - as above
 from autopilot.journal.sqlite import SqliteJournal  # noqa: E402 - as above
 from autopilot.journal.state_file import StateFile  # noqa: E402 - as above
 from support.long_journal import long_run, write_journal  # noqa: E402 - as above
-from support.project import ACTION, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
+from support.project import ACTION, rate_answer, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
 from support.records import RUN, Story, brief, phase, started  # noqa: E402 - as above
 from support.runs import Drive, driven  # noqa: E402 - as above
 
@@ -62,7 +62,9 @@ def plan(phase: int) -> dict[str, Any]:
 def project(place: Path, phases: int) -> Drive:
     work = [work_answer(str(n), f"{n:02}-01", f"letter{n}.txt", "done\n") for n in range(1, phases + 1)]
     plans = [plan(n) for n in range(1, phases + 1)]
-    drive = driven(place, [*reviews(), *plans, *work], *map(str, range(1, phases + 1)))
+    # Scores that are all alike are suspicious: the run would tell of it at every phase, and look harder.
+    rates = [rate_answer(9.0 + n % 3 * 0.4) | {"phase": str(n)} for n in range(1, phases + 1)]
+    drive = driven(place, [*rates, *reviews(), *plans, *work], *map(str, range(1, phases + 1)))
     config = {"workflow": {"research": False, "self_audit": False, "integration_check": False}}
     (drive.root / ".planning" / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return drive

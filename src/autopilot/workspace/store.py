@@ -18,6 +18,7 @@ from autopilot.workspace.removal import remove
 
 OURS_ALONE = (".planning", ".autopilot")
 MOST_KNOWN = 8
+_OURS_ENDS = tuple(b"\t" + os.fsencode(name) for name in OURS_ALONE)
 GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}
@@ -158,13 +159,13 @@ class Store:
 
     def tree(self, commit: str) -> str:
         """The id the commit's tree would have without `.planning` and `.autopilot`."""
-        body = tree_body(line for line in self.entries(commit) if not _is_ours_alone(line))
+        body = tree_body(line for line in self.entries(commit) if not is_ours_alone(line))
         return object_id("tree", body, like=commit)
 
     def bare(self, commit: str) -> str:
         """A tree of ours with all of the commit but `.planning` and `.autopilot`; the commit where it has neither."""
         lines = self.entries(commit)
-        kept = [line for line in lines if not _is_ours_alone(line)]
+        kept = [line for line in lines if not is_ours_alone(line)]
         if len(kept) == len(lines):
             return commit
         if commit not in self.bares:
@@ -185,10 +186,10 @@ class Store:
 
     def grafted(self, tree: str, base: str) -> str:
         """The tree with `.planning` and `.autopilot` as they are in `base`."""
-        ours = [line for line in self.entries(base) if _is_ours_alone(line)]
+        ours = [line for line in self.entries(base) if is_ours_alone(line)]
         if not ours:
             return tree
-        lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not _is_ours_alone(line)]
+        lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not is_ours_alone(line)]
         return self._made_tree((*lines, *ours))
 
     def top(self, commit: str) -> dict[str, str]:
@@ -333,6 +334,6 @@ def parse_difference(out: bytes) -> Difference:
     return Difference(touched=tuple(touched), added=added, removed=removed)
 
 
-def _is_ours_alone(line: bytes) -> bool:
-    """Of a line of `ls-tree -z`."""
-    return os.fsdecode(line.split(b"\t", 1)[1]) in OURS_ALONE
+def is_ours_alone(line: bytes) -> bool:
+    """Of a line of `ls-tree -z`. A name with a tab in it is somebody else's, whatever its end is."""
+    return line.endswith(_OURS_ENDS) and line.count(b"\t") == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from autopilot.workspace.landing import index_info
-from autopilot.workspace.store import Touched, object_id, parse_difference, quoted, safe_name
+from autopilot.workspace.store import Touched, is_ours_alone, object_id, parse_difference, quoted, safe_name
 
 A, B, ZERO = "a" * 40, "b" * 40, "0" * 40
 
@@ -48,3 +48,11 @@ def test_any_text_gives_a_name_that_fits_in_a_ref(text: str, name: str) -> None:
 
 def test_names_are_quoted_for_git() -> None:
     assert quoted('a "b"\\\n') == '"a \\"b\\"\\\\\\n"'
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [(b".planning", True), (b".autopilot", True), (b"x.planning", False), (b"x\t.planning", False), (b"a", False)],
+)
+def test_only_our_own_folders_are_left_out_of_what_is_judged(name: bytes, ours: bool) -> None:
+    assert is_ours_alone(b"040000 tree " + A.encode() + b"\t" + name) == ours
