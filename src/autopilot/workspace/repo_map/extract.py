@@ -23,13 +23,21 @@ WALKS = {
 
 def outline(grammar: str, source: bytes) -> Raw:
     """The fields of `Outline`, plain."""
+    quick = _by_lines(grammar, source)
+    return parsed(grammar, source) if quick is None else quick
+
+
+def _by_lines(grammar: str, source: bytes) -> Raw | None:
+    """None where they do not tell enough."""
     if grammar == "python":
         from autopilot.workspace.repo_map import lex_python
 
-        quick = lex_python.read(source)
-        if quick is not None:
-            return quick
-    return parsed(grammar, source)
+        return lex_python.read(source)
+    if grammar == "go":
+        from autopilot.workspace.repo_map import lex_go
+
+        return lex_go.read(source)
+    return None
 
 
 def parsed(grammar: str, source: bytes) -> Raw:
