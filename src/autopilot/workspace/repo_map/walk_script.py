@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DYNAMIC = {word: re.compile(re.escape(word) + rb"\s*[\"'`]") for word in (b"import(", b"require(")}
-# Most of what is imported and handed on is written like this, and a list of names is soon split; asking its nodes is slow.
+# Most of what is imported or handed on is written like this. Such a list is soon split; asking its nodes is slow.
+LISTS = frozenset({"import_statement", "export_statement"})
 PLAIN = re.compile(
     rb"(?:im|ex)port\s+(?:type\s+)?(?:\{([\w$\s,]*+)\}|\*)\s*from\s*(?:\"([^\"\\\n]*)\"|'([^'\\\n]*)')\s*;?"
 )
@@ -36,10 +37,12 @@ def walk(root: "Node", sheet: Sheet) -> None:
     listed: list[Listed] = []
     for node in root.named_children:
         kind = node.type
+        if kind in LISTS and _plain(node, sheet, None if kind == "import_statement" else listed):
+            continue
         if kind == "import_statement":
-            _plain(node, sheet, None) or _import(node, sheet)
+            _import(node, sheet)
         elif kind == "export_statement":
-            _plain(node, sheet, listed) or _export(node, sheet, kinds, listed)
+            _export(node, sheet, kinds, listed)
         elif kind == "expression_statement":
             _common_js(node, sheet, listed)
         elif kind != "comment":
