@@ -27,18 +27,17 @@ GAP = re.compile(rb"(?:[ \t\n\x01]++|//[^\n]*+)*+")
 COMMENT = re.compile(rb"//[^\n]*")
 STRING_OR_COMMENT = re.compile(rb"(" + SHORT + rb")|//[^\n]*+")
 STRING = re.compile(SHORT)
-PACKAGE = re.compile(rb"[ \t]+" + NAME)
-IMPORTED = re.compile(rb"[ \t]*(?:(\.|" + NAME + rb")[ \t]+)?\"([^\"\n]*)\"[ \t]*")
-GROUP = re.compile(rb"[ \t]*\([ \t]*(?://[^\n]*)?(?=\n)")
-VALUES = re.compile(rb"[ \t]*(" + NAME + rb"(?:\s*,\s*" + NAME + rb")*+)(?=[ \t\n=*\[]|\Z)")
-FUNCTION = re.compile(rb"(?:[ \t]*\(([^()\n]*)\))?[ \t]*(" + NAME + rb")[ \t]*(?=[(\[])")
-RECEIVER = re.compile(rb"[ \t]*(?:" + NAME + rb"[ \t]+)?\**(" + NAME + rb")(?:\[[^\[\]]*\])?[ \t]*,?[ \t]*")
+PACKAGE = re.compile(rb"[ \t]++" + NAME)
+IMPORTED = re.compile(rb"[ \t]*+(?:(\.|" + NAME + rb")[ \t]++)?\"([^\"\n]*)\"[ \t]*+")
+GROUP = re.compile(rb"[ \t]*+\([ \t]*+(?://[^\n]*)?(?=\n)")
+VALUES = re.compile(rb"[ \t]*+(" + NAME + rb"(?:\s*,\s*" + NAME + rb")*+)(?=[ \t\n=*\[]|\Z)")
+FUNCTION = re.compile(rb"(?:[ \t]*+\(([^()\n]*)\))?[ \t]*+(" + NAME + rb")[ \t]*+(?=[(\[])")
+RECEIVER = re.compile(rb"[ \t]*+(?:" + NAME + rb"[ \t]++)?\**(" + NAME + rb")(?:\[[^\[\]]*\])?[ \t]*+,?[ \t]*+")
 # Parameters and a result without anything in parentheses, and where the code begins.
 PLAIN_HEAD = re.compile(
-    rb"\(((?:[^(){}\n/\"\x01]++|\{\})*+)\)[ \t]*(\([^(){}\n/\"\x01]*+\)|[^(){}\n/\"\x01]*?)[ \t]*(?:(\{)|(?=\n))"
+    rb"\(((?:[^(){}\n/\"\x01]++|\{\})*+)\)[ \t]*+(\([^(){}\n/\"\x01]*+\)[ \t]*+|[^(){}\n/\"\x01]*+)(?:(\{)|(?=\n))"
 )
-LISTED_TYPES = re.compile(rb"\[[^\]]*,")
-TYPE_BRACE = re.compile(rb"(?:\A|[^\w\x80-\xff])(?:struct|interface)[ \t]*\Z")
+TYPE_WORD = re.compile(rb"(?:\A|[^\w\x80-\xff])(?:struct|interface)\Z")
 TOKEN = re.compile(rb"([(\[{])|([)\]}])|(,)|(\n)|//[^\n]*+|" + SHORT)
 OPENS, CLOSES, COMMA, NEWLINE = 1, 2, 3, 4
 MOST_HEAD = 20_000
@@ -46,12 +45,12 @@ NAMED_PARAM = re.compile(rb"(" + NAME + rb")(?:\s+(?=\S)|(?=\.\.\.))")
 FIRST = re.compile(rb"(" + NAME + rb")(?=\s|\.\.\.|\Z)")
 TYPE_WORDS = frozenset({b"chan", b"func", b"map", b"struct", b"interface"})
 GENERIC = rb"\[(?=[^\[\]\n]*[ ,])(?:[^\[\]\n]|\[[^\[\]\n]*\])*+\]"
-TYPE = re.compile(rb"[ \t]*(" + NAME + rb")(" + GENERIC + rb")?(?:[ \t]*=?[ \t]*(struct|interface)[ \t]*(\{))?")
-EMBEDDED = re.compile(rb"(?:\A|\n)[ \t]*\*?[ \t]*[\w.\x80-\xff]++(?:\[[^\n]*\])?[ \t]*(?:\"|\x01|\x02|//|\n|\Z)")
-EMBEDDED_FIELD = re.compile(rb"\*?[ \t]*([\w.\x80-\xff]++[ \t]*(?:\[.*\])?)[ \t]*(?:\"\"|\x02[^\x02]*\x02)?")
+TYPE = re.compile(rb"[ \t]*+(" + NAME + rb")(" + GENERIC + rb")?(?:[ \t]*+=?[ \t]*+(struct|interface)[ \t]*+(\{))?")
+EMBEDDED = re.compile(rb"(?:\A|\n)[ \t]*+\*?[ \t]*+[\w.\x80-\xff]++(?:\[[^\n]*\])?[ \t]*+(?:\"|\x01|\x02|//|\n|\Z)")
+EMBEDDED_FIELD = re.compile(rb"\*?[ \t]*+([\w.\x80-\xff]++[ \t]*+(?:\[.*\])?)[ \t]*+(?:\"\"|\x02[^\x02]*\x02)?")
 # Not one type, as far as one can see.
-SEVERAL = re.compile(rb"[\n{\x01]|[\w\])][ \t]+[\w(\[]")
-METHOD = re.compile(rb"(" + NAME + rb")[ \t]*\(")
+SEVERAL = re.compile(rb"[\n{\x01]|[\w\])][ \t]++[\w(\[]")
+METHOD = re.compile(rb"(" + NAME + rb")[ \t]*+\(")
 NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"()[]{}")
 MARGIN = b" \t" + MARK
 KINDS: dict[bytes, Kind] = {b"struct": "class", b"interface": "interface"}
@@ -59,7 +58,7 @@ KINDS: dict[bytes, Kind] = {b"struct": "class", b"interface": "interface"}
 GOES_ON = re.compile(rb"(?:[,+\-*/%&|^<>=!:]|(?<![\da-fA-F])\.)\Z")
 ODD_LINE = re.compile(rb"\n[^ \t\n)}\]/\x01\x02]")
 ODD_STOP = re.compile(rb"(?:\A|\n(?=[^ \t\n]))[^\n]*;")
-INNER = re.compile(rb"\n[ \t]+(?:import|func|type|var|const)[ \t(]")
+INNER = re.compile(rb"\n[ \t]++(?:import|func|type|var|const)[ \t(]")
 # A longer line was made by a machine, and looking at it again for each call in it would take for ever.
 MOST_LINE = 5_000
 BEFORE = re.compile(rb"(?:[^\"'/]++|/(?!/)|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')*+")
@@ -200,10 +199,12 @@ class _Lines:
     def _head(self, at: int) -> tuple[list[bytes], bytes, int]:
         """The parameters, the result, and where the code begins; that is -1 where there is none."""
         plain = PLAIN_HEAD.match(self.text, at)
-        if plain is None or LISTED_TYPES.search(plain[1]) or plain[2].endswith((b"struct", b"interface")):
+        parts = [] if plain is None else plain[1].split(b",")
+        nested = any(part.count(b"[") != part.count(b"]") for part in parts)
+        if plain is None or nested or plain[2].rstrip().endswith((b"struct", b"interface")):
             return self._long_head(at)
         self.end = plain.end()
-        return plain[1].split(b","), plain[2], plain.start(3)
+        return parts, plain[2], plain.start(3)
 
     def _long_head(self, at: int) -> tuple[list[bytes], bytes, int]:
         """The same with brackets or comments among the parameters, or parameters of types before them."""
@@ -219,7 +220,8 @@ class _Lines:
             if depth == 0 and which == NEWLINE:
                 self.end = stop
                 return parts, COMMENT.sub(b"", self.text[start:stop]), -1
-            if depth == 0 and found[0] == b"{" and not TYPE_BRACE.search(self.text, start, stop):
+            before = self.text[max(start, stop - LONGEST) : stop].rstrip()
+            if depth == 0 and found[0] == b"{" and not TYPE_WORD.search(before):
                 return parts, self.text[start:stop], stop
             depth += (which == OPENS) - (which == CLOSES)
         raise Unsure

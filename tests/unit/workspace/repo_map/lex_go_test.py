@@ -31,6 +31,7 @@ DECLARATIONS = [
     "func Asm(x float64) float64", "func Types(int, chan string, func(a, b int), ...bool) map[string]struct{} {\n}",
     "/*\nfunc Commented() {\n}\n*/", "// func Line() {", "//go:build x", "func Ünder(ñ int) {}",
 ]  # fmt: skip
+SPACES = b" " * 400_000
 
 
 def plain(found: object) -> object:
@@ -107,9 +108,18 @@ def test_what_it_is_not_sure_of_is_left_to_the_parser(source: bytes) -> None:
         b"type T struct {\n" + b"\tA[" * 300_000 + b"\n}\n",
         b"type T struct {\n" + b"\tA\n" * 300_000 + b"}\n",
         b"type T struct {\n}\n" * 50_000,
+        b"func f()" + SPACES + b"x\n",
+        b"func (T" + SPACES + b"x) f() {\n}\n",
+        b"type T" + SPACES + b"]\n",
+        b"type T struct {\n\tA\n" + SPACES + b"]\n\tA" + SPACES + b"]\n}\n",
+        b"var x" + SPACES + b",\nvar (\n\tx" + SPACES + b"]\n)\n",
+        b"func f(" + b"[" * 900_000 + b") {\n}\n",
+        b"func f()" + b" struct{}" * 100_000 + b" {\n}\n",
+        b"import" + SPACES + b"x\n",
     ],
     ids=["imports", "groups", "variables", "values", "calls", "a string", "quotes", "comments", "parameters", "type parameters",
-         "brackets", "fields", "types"],
+         "brackets", "fields", "types", "spaces after parameters", "spaces in a receiver", "spaces after a type", "spaces in a type",
+         "spaces after a variable", "brackets in parameters", "results", "spaces after import"],
 )  # fmt: skip
 def test_rmap_01_a_text_as_long_as_is_read_at_all_is_read_in_one_go(text: bytes) -> None:
     """RMAP-01: with work that grew with the square of the length this would not end."""
