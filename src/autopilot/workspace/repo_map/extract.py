@@ -1,7 +1,5 @@
 """One file's text to its outline. Whatever the text is, there is an outline, if only an empty one."""
 
-from importlib import import_module
-
 from autopilot.workspace.repo_map.sheet import CALL, WORD, Raw, Sheet, called_in, finished
 
 # The module with the `walk` for a grammar, imported with the first file that needs it.
@@ -41,6 +39,8 @@ def _by_lines(grammar: str, source: bytes) -> Raw | None:
 
 
 def parsed(grammar: str, source: bytes) -> Raw:
+    from importlib import import_module
+
     from autopilot.workspace.repo_map.grammars import parser_of
 
     parser, sheet = parser_of(grammar), Sheet(source)
