@@ -15,7 +15,7 @@ MINUTES ?= 120
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
-	@echo "make test    the tests"
+	@echo "make test    the tests but for the slow ones"
 	@echo "make test-real  real agent programs, pinned, drive a roadmap against a model service of this machine"
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
@@ -51,7 +51,7 @@ demo: $(VENV)/.run
 	@$(BIN)/autopilot demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 # Programs apart from our own packages: what they need must not meet what we need. Without them their tests skip.
 $(VENV)/.real: $(VENV)/.dev requirements/real.lock tests/real/npm/package.json tests/real/npm/package-lock.json
@@ -64,7 +64,7 @@ $(VENV)/.real: $(VENV)/.dev requirements/real.lock tests/real/npm/package.json t
 	@touch $@
 
 test-real: $(VENV)/.real
-	AUTOPILOT_REAL_PROGRAMS=$(REAL)/python/claude_agent_sdk/_bundled:$(REAL)/python/codex_cli_bin/bin:$(REAL)/npm/node_modules/.bin \
+	AUTOPILOT_REAL_PROGRAMS=$(REAL)/python/claude_agent_sdk/_bundled:$(REAL)/python/codex_cli_bin/bin:$(REAL)/npm/node_modules/opencode-linux-x64/bin:$(REAL)/npm/node_modules/.bin \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -ra tests/real
 
 check: format-check lint types docs-check coverage

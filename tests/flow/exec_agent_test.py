@@ -136,7 +136,7 @@ def test_a_program_out_of_its_usage_window_ends_with_75(place: Path, project: Dr
     write(place / "agent", {"agent.py": "import sys\nsys.exit(75)\n"})
 
     with pytest.raises(Exception, match="usage limit") as stopped:
-        project.run()
+        project.run(wait=False)
 
     assert getattr(stopped.value, "exit_code", None) == 22
 

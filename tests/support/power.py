@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import struct
 from collections.abc import Iterator
@@ -272,10 +273,10 @@ def lay_out(recording: Recording, cut: Cut, only: str = "") -> None:
             Path(path).chmod(recording.modes.get(path, 0o644))
 
 
-def difference(recording: Recording, ignored: tuple[str, ...] = ()) -> list[str]:
+def difference(recording: Recording, ignored: re.Pattern[str]) -> list[str]:
     """Where the folder is not what the recording says it must be by now: then it is not a faithful one."""
     names, files = disk_after(recording, Cut(recording.length, "everything"))
     there = {str(path) for path in recording.root.rglob("*")}
-    odd = [path for path in there ^ set(names) if not path.endswith(ignored)]
+    odd = [path for path in there ^ set(names) if not ignored.search(path)]
     plain = [path for path in there & set(names) if names[path] >= 0 and not Path(path).is_symlink()]
-    return sorted(odd + [p for p in plain if Path(p).read_bytes() != files[names[p]] and not p.endswith(ignored)])
+    return sorted(odd + [p for p in plain if Path(p).read_bytes() != files[names[p]] and not ignored.search(p)])

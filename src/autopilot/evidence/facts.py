@@ -35,7 +35,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 Key = tuple[str, str, str]
 
-MOST_KEPT = 500
+MOST_KEPT = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

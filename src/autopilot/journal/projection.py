@@ -86,7 +86,7 @@ class About:
         for id_ in suspects(run):
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
         current = _current(run, known)
-        return cls(run, known, more, wholes_of(known), current, _meta(run, current, share(told)))
+        return cls(run, known, more, wholes_of(run), current, _meta(run, current, share(told)))
 
 
 @dataclass(frozen=True, slots=True)

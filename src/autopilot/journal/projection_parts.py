@@ -25,11 +25,10 @@ def part_states(run: RunRecord, known: Mapping[str, History]) -> dict[str, dict[
     return found
 
 
-def wholes_of(known: Mapping[str, History]) -> dict[str, str]:
+def wholes_of(run: RunRecord) -> dict[str, str]:
     """The phase that each part is one of."""
-    return {
-        name: turn.brief.parent for name, history in known.items() for _, turn in history.started if history.is_part
-    }
+    begun = run.chronicle.begun.items()
+    return {name: briefs[-1].parent for name, briefs in begun if any(brief.parent for brief in briefs)}
 
 
 def part_tokens(wholes: Mapping[str, str], made: Mapping[str, tuple[PassDigest, ...]]) -> dict[str, int]:

@@ -37,11 +37,6 @@ class History:
         return tuple((at, turn) for at, turn in self.turns if isinstance(turn, PhaseFinished))
 
     @property
-    def is_part(self) -> bool:
-        """Whether it is a part of a phase that was split."""
-        return any(turn.brief.parent for _, turn in self.started)
-
-    @property
     def skipped(self) -> PhaseSkipped | None:
         last = self.turns[-1][1] if self.turns else None
         return last if isinstance(last, PhaseSkipped) else None

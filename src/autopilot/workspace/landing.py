@@ -277,7 +277,7 @@ class _IndexSwap:
 
 def _fits(git: Git, touched: tuple[Touched, ...]) -> bool:
     """Whether what is staged for the touched paths is still the old or the new version."""
-    entries = indexed(git)
+    entries = indexed(git, touched)
     return all(entries.get(t.path, [None]) in ([t.old], [t.new]) for t in touched)
 
 

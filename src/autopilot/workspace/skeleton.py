@@ -23,7 +23,7 @@ CONFIG = """[core]
 """
 SHA256 = "[extensions]\n\tobjectformat = sha256\n"
 SHA256_DIGITS = 64
-MOST_INDEXES = 3
+MOST_INDEXES = 2
 SMALL_INDEX = 100_000
 MOST_CHANGED = 100
 

@@ -17,7 +17,7 @@ from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
 
 OURS_ALONE = (".planning", ".autopilot")
-MOST_KNOWN = 16
+MOST_KNOWN = 8
 GITLINK = "160000"
 Status = Literal["A", "M", "D", "T"]
 STATUSES: dict[str, Status] = {"A": "A", "M": "M", "D": "D", "T": "T"}

@@ -11,16 +11,18 @@ from autopilot.workspace.store import Touched, object_id, quoted, shown
 Version = tuple[str, str]
 SYMLINK = "120000"
 UNMERGED = "unmerged"
+MOST_NAMED = 200
 
 
 class InTheWay(Exception):
     """Something stands at a path that is no version of it."""
 
 
-def indexed(git: Git) -> dict[str, list[Version | None]]:
-    """What is staged, by path; an unmerged path has several versions."""
+def indexed(git: Git, touched: tuple[Touched, ...]) -> dict[str, list[Version | None]]:
+    """What is staged of those paths, and maybe of others; an unmerged path has several versions."""
+    named = ("--", *(t.path for t in touched)) if len(touched) <= MOST_NAMED else ()
     entries: dict[str, list[Version | None]] = {}
-    for line in git.out("ls-files", "-s", "-z").split(b"\0")[:-1]:
+    for line in git.at(GIT_LITERAL_PATHSPECS="1").out("ls-files", "-s", "-z", *named).split(b"\0")[:-1]:
         meta, name = line.split(b"\t", 1)
         mode, blob, stage = meta.decode().split(" ")
         entries.setdefault(os.fsdecode(name), []).append((mode if stage == "0" else UNMERGED, blob))
@@ -50,7 +52,7 @@ class Worktree:
     like: str
 
     def look(self, touched: tuple[Touched, ...]) -> Look:
-        staged, by_path = indexed(self.git), {t.path: t for t in touched}
+        staged, by_path = indexed(self.git, touched), {t.path: t for t in touched}
         entries = {t.path: staged.get(t.path, [None]) for t in touched}
         files = {t.path: self._seen(t.path, by_path) for t in touched}
         odd = [t for t in touched if files[t.path] not in ([t.old], [t.new])]
