@@ -17,7 +17,7 @@ from autopilot.domain.running import Job, Processes
 from autopilot.workspace.git import TIMEOUT_S, Git
 from autopilot.workspace.repo_map.book import Book, Opened
 from autopilot.workspace.repo_map.glance import UP_TO_DATE, is_current
-from autopilot.workspace.repo_map.mapper import CHART, CODE, COMMIT, MOVE, PAPER
+from autopilot.workspace.repo_map.mapper import CAREFUL, CHART, CODE, COMMIT, MOVE, PAPER
 
 MOST_WORKERS = 4
 MOST_OUTPUT = 512_000_000
@@ -70,6 +70,9 @@ class GitAtlas:
         """What the mapper answers; None with the trouble told."""
         try:
             ran = self.processes.run(self.job(wanted, commit))
+            if ran.exit_code is not None and ran.exit_code < 0:
+                # It died of a text, perhaps: where readers are forked, that text is all there is to lose.
+                ran = self.processes.run(self.job(wanted, commit, CAREFUL))
         except AutopilotError as error:
             self.trouble = error.what
             return None
@@ -79,9 +82,9 @@ class GitAtlas:
         self.trouble = said[-1] if said else f"its process ended with {ran.exit_code}"
         return None
 
-    def job(self, wanted: str, commit: str) -> Job:
-        name = Path(MAP_PATH).name
-        words = (wanted, str(self.book), str(self.home), name, commit, self.now(), str(self.workers))
+    def job(self, wanted: str, commit: str, workers: int | None = None) -> Job:
+        name, count = Path(MAP_PATH).name, self.workers if workers is None else workers
+        words = (wanted, str(self.book), str(self.home), name, commit, self.now(), str(count))
         flags = (word for flag in self.git.flags for word in ("-c", flag))
         return Job(
             argv=(sys.executable, "-S", "-P", "-X", "utf8", "-c", CODE, *words, "git", *flags),

@@ -1,7 +1,5 @@
 """One file's text to its outline. Whatever the text is, there is an outline, if only an empty one."""
 
-from importlib import import_module
-
 from autopilot.workspace.repo_map.sheet import CALL, WORD, Raw, Sheet, called_in, finished
 
 # The module with the `walk` for a grammar, imported with the first file that needs it.
@@ -23,16 +21,26 @@ WALKS = {
 
 def outline(grammar: str, source: bytes) -> Raw:
     """The fields of `Outline`, plain."""
+    quick = _by_lines(grammar, source)
+    return parsed(grammar, source) if quick is None else quick
+
+
+def _by_lines(grammar: str, source: bytes) -> Raw | None:
+    """None where they do not tell enough."""
     if grammar == "python":
         from autopilot.workspace.repo_map import lex_python
 
-        quick = lex_python.read(source)
-        if quick is not None:
-            return quick
-    return parsed(grammar, source)
+        return lex_python.read(source)
+    if grammar == "go":
+        from autopilot.workspace.repo_map import lex_go
+
+        return lex_go.read(source)
+    return None
 
 
 def parsed(grammar: str, source: bytes) -> Raw:
+    from importlib import import_module
+
     from autopilot.workspace.repo_map.grammars import parser_of
 
     parser, sheet = parser_of(grammar), Sheet(source)

@@ -236,8 +236,9 @@ def in_code_of(text: bytes) -> InCode:
     """Whether what lies there is code: no comment, no string, no definition."""
 
     def in_code(start: int, end: int) -> bool:  # noqa: ARG001 - as the parser's own answer takes it
-        before = text[text.rfind(b"\n", max(start - MOST_LINE, 0), start) + 1 : start]
-        if len(before) > MOST_LINE or DEFINES.search(before):
+        line = text.rfind(b"\n", max(start - MOST_LINE, 0), start)
+        before = text[line + 1 : start] if line >= 0 else b""
+        if line < 0 or DEFINES.search(before):
             return False
         if b'"' not in before and b"'" not in before and b"#" not in before:
             return True

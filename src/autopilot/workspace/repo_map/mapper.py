@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CODE = "from autopilot.workspace.repo_map.mapper import main; main()"
 # What it can be asked for: the map on disk, the same as text, or only that the book is there.
 CHART, PAPER, MOVE = "chart", "paper", "move"
+# As many workers as this: a text that kills its reader does not kill this process.
+CAREFUL = 0
 # The commit whose files the book holds.
 COMMIT = "commit"
 

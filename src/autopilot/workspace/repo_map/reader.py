@@ -1,8 +1,4 @@
-"""
-Reads outlines in a process of its own: a parser that crashes on odd text takes nobody else with it.
-
-An answer is a line: how many facts of each kind there are, and the outline as JSON.
-"""
+"""Reads texts to answers, one line each: how many facts of each kind there are, and the outline as JSON."""
 
 import os
 import resource
@@ -30,18 +26,25 @@ NOTHING = b"0 0 0 0 0 {}"
 COMMAND = ("cat-file", "--buffer", "--batch")
 
 
-def read(git: "PlainGit", keys: "Sequence[str]", asked: int, answers: int) -> None:
-    """Answer for each key, in their order; `asked` is an open file with their blobs."""
-    encode, parent = encoder(len(keys)), os.getppid()
+def told(git: "PlainGit", keys: "Sequence[str]", asked: int) -> "Iterator[bytes]":
+    """An answer for each key, in their order; `asked` is an open file with their blobs."""
+    encode = encoder(len(keys))
     pid, out = git.start(COMMAND, asked)
     with out:
         for key, text in zip(keys, texts(out), strict=False):
-            if os.getppid() != parent:
-                # Nobody is there to read the answers.
-                return
             _bound()
-            os.write(answers, answer(key.partition(":")[2], text, encode) + b"\n")
+            yield answer(key.partition(":")[2], text, encode)
     os.waitpid(pid, 0)
+
+
+def read(git: "PlainGit", keys: "Sequence[str]", asked: int, answers: int) -> None:
+    """The same in a process of its own, into a file."""
+    parent = os.getppid()
+    for said in told(git, keys, asked):
+        if os.getppid() != parent:
+            # Nobody is there to read the answers.
+            return
+        os.write(answers, said + b"\n")
 
 
 def answer(grammar: str, text: bytes | None, encode: "Encode") -> bytes:

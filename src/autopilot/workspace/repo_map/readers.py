@@ -1,4 +1,9 @@
-"""Has texts read by processes forked from this one; a text that no reader survives has an empty outline."""
+"""
+Has texts read, here or by processes forked from this one.
+
+A parser is C code, and may die of a text. Where every text is read by a fork, one that no reader survives has an empty
+outline.
+"""
 
 import os
 
@@ -21,7 +26,11 @@ MOST_DEATHS = 100
 
 
 class Readers:
-    """Only for a process with one thread. `scratch` is how the names of files begin that are gone at once."""
+    """
+    Only for a process with one thread. `scratch` is how the names of files begin that are gone at once.
+
+    With no workers at all nothing is read in this process itself.
+    """
 
     def __init__(self, git: "PlainGit", scratch: str, workers: int, read: "Read" = reader.read) -> None:
         self._git, self._scratch, self._workers, self._read = git, scratch, workers, read
@@ -30,6 +39,12 @@ class Readers:
     def answers(self, keys: list[str]) -> "Iterator[tuple[str, bytes]]":
         """One a key, in no order."""
         count = max(1, min(self._workers, len(keys) // WORTH_SPLITTING))
+        if count == 1 and self._workers:
+            asked, done = self._asked(keys), 0
+            for done, said in enumerate(reader.told(self._git, keys, asked), 1):
+                yield keys[done - 1], said
+            os.close(asked)
+            keys = keys[done:]
         if count > 1:
             # What every reader needs is imported once.
             reader.encoder(len(keys))
@@ -57,9 +72,7 @@ class Readers:
             pid, answers = self._start(share)
 
     def _start(self, share: list[str]) -> tuple[int, int]:
-        asked, answers = self._file(), self._file()
-        os.write(asked, "".join(f"{key.partition(':')[0]}\n" for key in share).encode())
-        os.lseek(asked, 0, os.SEEK_SET)
+        asked, answers = self._asked(share), self._file()
         pid = os.fork()
         if pid == 0:
             code = 1
@@ -70,6 +83,13 @@ class Readers:
                 os._exit(code)
         os.close(asked)
         return pid, answers
+
+    def _asked(self, keys: list[str]) -> int:
+        """An open file with the blobs of the keys."""
+        asked = self._file()
+        os.write(asked, "".join(f"{key.partition(':')[0]}\n" for key in keys).encode())
+        os.lseek(asked, 0, os.SEEK_SET)
+        return asked
 
     def _file(self) -> int:
         name = f"{self._scratch}.{os.getpid()}.part"

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DYNAMIC = {word: re.compile(re.escape(word) + rb"\s*[\"'`]") for word in (b"import(", b"require(")}
+# Most of what is imported or handed on is written like this. Such a list is soon split; asking its nodes is slow.
+LISTS = frozenset({"import_statement", "export_statement"})
+PLAIN = re.compile(
+    rb"(?:im|ex)port\s+(?:type\s+)?(?:\{([\w$\s,]*+)\}|\*)\s*from\s*(?:\"([^\"\\\n]*)\"|'([^'\\\n]*)')\s*;?"
+)
+TYPED = frozenset({2, 4})
 FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration", "function_signature"})
 CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 LAMBDAS = frozenset({"arrow_function", "function_expression", "generator_function"})
@@ -31,6 +37,8 @@ def walk(root: "Node", sheet: Sheet) -> None:
     listed: list[Listed] = []
     for node in root.named_children:
         kind = node.type
+        if kind in LISTS and _plain(node, sheet, None if kind == "import_statement" else listed):
+            continue
         if kind == "import_statement":
             _import(node, sheet)
         elif kind == "export_statement":
@@ -43,6 +51,22 @@ def walk(root: "Node", sheet: Sheet) -> None:
     sheet.exports += [
         (name, "default" if name == "default" else kinds.get(own, "const"), line) for own, name, line in listed
     ]
+
+
+def _plain(node: "Node", sheet: Sheet, listed: list[Listed] | None) -> bool:
+    """Whether it was a plain list of names from a module; they are noted then."""
+    found = PLAIN.fullmatch(sheet.source, node.start_byte, node.end_byte)
+    if found is None:
+        return False
+    parts = [part.split() for part in (found[1] or b"").decode().split(",")]
+    # `type` may stand before a name, and be one.
+    words = [part[1:] if part[0] == "type" and len(part) in TYPED else part for part in parts if part]
+    names = tuple(part[0] for part in words)
+    if listed is not None:
+        names = names or ("*",)
+        listed += [(part[0], part[-1], sheet.line(node)) for part in words]
+    sheet.include((found[2] or found[3] or b"").decode("utf-8", "replace"), names, node)
+    return True
 
 
 def _declared(node: "Node", sheet: Sheet) -> list[tuple[str, Kind]]:

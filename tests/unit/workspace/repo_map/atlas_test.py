@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from autopilot.domain.repo_map import RepoMap
 from autopilot.domain.running import Job, Ran
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.repo_map.grammars import missing
+from autopilot.workspace.repo_map.mapper import CODE
 from autopilot.workspace.repo_map.paper import MOST_LINES
 from autopilot.workspace.repo_map.reader import MOST_BYTES
 from support.processes import PlainProcesses
@@ -194,6 +196,23 @@ def test_a_mapper_that_is_killed_leaves_the_map_out_and_says_so(bench: Bench) ->
 
     assert made.chart(bench.base).line == "Repo-map left out: its process ended with -9"
     assert (made.at(bench.base), made.paper(bench.base)) == (None, "")
+
+
+class Fragile(PlainProcesses):
+    """Its mapper dies of what it reads, unless that is done by a fork."""
+
+    def run(self, job: Job, started: Callable[[int], None] | None = None) -> Ran:
+        code = "import os\nfrom autopilot.workspace.repo_map import reader\nreader.outline = lambda *_: os.abort()\n"
+        argv = tuple(code + word if word == CODE else word for word in job.argv)
+        return super().run(msgspec.structs.replace(job, argv=argv), started)
+
+
+def test_rmap_01_a_mapper_that_dies_of_a_text_is_asked_again_and_forks(bench: Bench) -> None:
+    made = atlas(bench)
+    made.processes = Fragile()
+
+    assert made.chart(bench.base).line == "Repo-map generated: 3 files across 2 languages."
+    assert [file.exports for file in whole(made.at(bench.base)).files] == [(), (), ()]
 
 
 def test_a_file_too_big_to_be_written_by_hand_is_listed_only(bench: Bench) -> None:

@@ -48,6 +48,18 @@ def test_a_typed_module_with_markup_is_read_as_such() -> None:
     assert [c.callees for c in found.call_graph] == [("go",)]
 
 
+@given(
+    st.sampled_from(["import", "import type", "export", "export type"]),
+    st.lists(st.sampled_from(["a", "$b as c", "type D", "type F as G", "default as h"]), max_size=4),
+    st.sampled_from([", ", ",\n  "]),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_plain_list_of_names_says_what_one_with_a_comment_says(verb: str, names: list[str], between: str) -> None:
+    plain = f"{verb} {{ {between.join(names)} }} from './m';\n"
+
+    assert outline("typescript", plain.encode()) == outline("typescript", plain.replace("}", "/**/}").encode())
+
+
 @pytest.mark.parametrize("grammar", sorted(WALKS))
 @given(parts=st.lists(BITS, max_size=25))
 @settings(max_examples=25, deadline=None)

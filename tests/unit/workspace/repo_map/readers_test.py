@@ -26,7 +26,7 @@ def fragile(git, keys, asked, answers):
         return os.abort() if b"deadly" in text else plain(grammar, text)
     reader.outline = outline
     reader.read(git, keys, asked, answers)
-made = readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", 2, fragile)
+made = readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", int(sys.argv[4]), fragile)
 print(json.dumps({key: answer.decode() for key, answer in made.answers(sys.argv[2].split())}))
 """
 
@@ -46,7 +46,7 @@ reader.outline = outline
 middle = os.fork()
 if middle == 0:
     os.close(reading)
-    list(readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", 1).answers(sys.argv[2].split()))
+    list(readers.Readers(PlainGit(["git"]), sys.argv[1] + "/scratch", 0).answers(sys.argv[2].split()))
 os.close(writing)
 seen = os.read(reading, 1)
 os.kill(middle, signal.SIGKILL)
@@ -65,20 +65,25 @@ def kept(folder: Path, sources: list[str]) -> list[str]:
     return keys
 
 
-def answers(folder: Path, sources: list[str], least: int = 300) -> list[str]:
+def answers(folder: Path, sources: list[str], least: int = 300, workers: int = 0) -> list[str]:
     """The name each text exports first, empty where there is none."""
     keys = kept(folder, sources)
-    argv = [sys.executable, "-c", CODE, str(folder), " ".join(keys), str(least)]
+    argv = [sys.executable, "-c", CODE, str(folder), " ".join(keys), str(least), str(workers)]
     done = subprocess.run(argv, cwd=folder, capture_output=True, check=True, text=True)
     told = {key: json.loads(line.split(" ", 5)[5]) for key, line in json.loads(done.stdout).items()}
     return [next((export["name"] for export in told[key].get("exports", ())), "") for key in keys]
 
 
-@pytest.mark.parametrize("least", [300, 1], ids=["one reader", "two readers"])
-def test_a_text_that_kills_the_reader_costs_only_its_own_outline(tmp_path: Path, least: int) -> None:
+@pytest.mark.parametrize(("least", "workers"), [(300, 0), (1, 2)], ids=["one reader", "two readers"])
+def test_a_text_that_kills_the_reader_costs_only_its_own_outline(tmp_path: Path, least: int, workers: int) -> None:
     sources = ["def a(): ...\n", "deadly = 1\n", "def b(): ...\n", "def c(): ...\n", "deadly = 2\n"]
 
-    assert answers(tmp_path, sources, least) == ["a", "", "b", "c", ""]
+    assert answers(tmp_path, sources, least, workers) == ["a", "", "b", "c", ""]
+
+
+def test_few_texts_are_read_without_a_fork(tmp_path: Path) -> None:
+    """The reader that dies is only that of forks."""
+    assert answers(tmp_path, ["def a(): ...\n", "deadly = 1\n"], workers=2) == ["a", "deadly"]
 
 
 def test_readers_that_all_die_are_given_up(tmp_path: Path) -> None:
