@@ -162,8 +162,9 @@ def wait_lines(picture: Picture, screen: Screen) -> Iterator[Line]:
     for wait in picture.waits:
         left = seconds_of(wait.until) - seconds_of(screen.now) if wait.until else None
         told = "" if left is None else f", {short(left)} left" if left > 0 else ", due"
-        key = [Span("  r: ask now", "dim")] if wait.call and not picture.over else []
-        yield [Span(f"{screen.marks.held} waiting: {wait.what}{told}", "yellow"), *key]
+        # What is at the end is cut where there is little room: that is what can best be done without.
+        key = [Span(" (r: ask now)", "dim")] if wait.call and not picture.over else []
+        yield [Span(f"{screen.marks.held} waiting{told}", "yellow"), *key, Span(f": {wait.what}", "yellow")]
 
 
 def used_words(picture: Picture, now: str, width: int) -> str:

@@ -184,7 +184,7 @@ def test_what_waits_for_a_person_and_what_did_not_land_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("now", "told"),
-    [("14:20:00", "usage limit, 40m 00s left"), ("15:00:01", "usage limit, due")],
+    [("14:20:00", "waiting, 40m 00s left: plan: usage limit"), ("15:00:01", "waiting, due: plan: usage limit")],
     ids=["counts down", "is due"],
 )
 def test_a_usage_limit_is_a_wait_with_a_countdown(now: str, told: str) -> None:

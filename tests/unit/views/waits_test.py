@@ -41,7 +41,7 @@ def shown(picture: Picture, minute: int) -> str:
 def test_a_wait_is_shown_with_its_countdown_and_the_key_that_ends_it() -> None:
     text = shown(drawn((10, waits(told=True))), 30)
 
-    assert "waiting: usage limit of claude, phase 1 execute, 30m 00s left  r: ask now" in text
+    assert "waiting, 30m 00s left (r: ask now): usage limit of claude, phase 1 execute" in text
     assert "waiting" not in shown(drawn((10, waits()), (60, OVER)), 61)
 
 
