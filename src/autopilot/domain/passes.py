@@ -27,7 +27,8 @@ class Brief(Value, frozen=True, kw_only=True):
     pass held out, `found` what a person found wrong with the pass before, `context` what people said about the phase
     before the run. `slot` numbers the clone it works in, `parent` is the phase this one is a part of (SPLT-03).
     `rejected` counts the answers that were not accepted in the passes this one mends; `enhanced` asks for a harder
-    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases.
+    look, since scores before it were too much alike. `completed_dirs` are the folders of finished phases,
+    the newest of them where there are many, and `completed_more` counts the others.
 
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it. `repo_map` is what became
@@ -57,6 +58,7 @@ class Brief(Value, frozen=True, kw_only=True):
     rejected: int = 0
     enhanced: bool = False
     completed_dirs: tuple[str, ...] = ()
+    completed_more: int = 0
     estimated_tokens: int = 0
     prior_execution: bool = False
     stale_verification: bool = False

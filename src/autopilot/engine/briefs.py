@@ -27,6 +27,8 @@ from autopilot.engine.orchestrate import Spawn
 from autopilot.engine.redo import told_what_to_mend
 
 FRONT_MATTER = 5
+# Folders of finished phases that are named: what a phase is told must not grow with the roadmap.
+MOST_DIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def brief_for(
     start, phase = run.start, spawn.phase
     handed, word = carried_on(spawn, passes), refusal(run, phase.id)
     issues = word.complaints if word else ()
-    in_force = handed or told
+    in_force, done = handed or told, completed_dirs(run)
     found = in_force.plan if in_force else plan_for(spawn, run, passes, hands)
     brief = Brief(
         phase=phase,
@@ -69,7 +71,8 @@ def brief_for(
         slot=spawn.slot,
         rejected=rejected_before(spawn, passes),
         enhanced=enhanced(run),
-        completed_dirs=completed_dirs(run),
+        completed_dirs=done[-MOST_DIRS:],
+        completed_more=max(0, len(done) - MOST_DIRS),
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
     )

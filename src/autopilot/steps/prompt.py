@@ -37,7 +37,8 @@ def surroundings(record: PhaseRecord) -> str:
     brief = record.brief
     lines = []
     if brief.completed_dirs:
-        lines.append(f"Phases that are done left their papers in: {', '.join(brief.completed_dirs)}")
+        more = f", and {brief.completed_more} earlier ones beside them" if brief.completed_more else ""
+        lines.append(f"Phases that are done left their papers in: {', '.join(brief.completed_dirs)}{more}")
     if brief.prior_execution:
         lines.append("prior_execution_exists: true. Work on this phase was begun before; see what is there already.")
     if brief.estimated_tokens:

@@ -29,6 +29,9 @@ STALE = "---\nphase: 1\nverified: 2026-01-01T10:00:00Z\nstatus: passed\n---\n"
 SECRET = "content of another phase"
 
 
+DAY = "2026-01-01"
+
+
 def run_of(*events: Event, research: bool = True) -> RunRecord:
     folders = {"0": EARLIER, "1": DIR, "2": ".planning/phases/02-two"}
     first = started(phase("0"), phase("1"), phase("2"), targets=("1", "2"), completed=("0",), folders=folders,
@@ -69,6 +72,15 @@ def test_spwn_04_finished_phases_are_given_as_paths_and_never_as_content(tmp_pat
 
     assert made.completed_dirs == (EARLIER, DIR)
     assert SECRET not in msgspec.json.encode(made).decode()
+
+
+def test_spwn_01_of_many_finished_phases_the_newest_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    many = [str(n) for n in range(1, 32)]
+    first = started(*map(phase, many), completed=tuple(many[:-1]), folders={n: f"p/{n}" for n in many})
+    made = spawned(tmp_path, RunRecord(entries=(Entry(number=0, at=f"{DAY}T12:00:00Z", event=first),)), name="31")
+
+    assert made.completed_dirs == tuple(f"p/{n}" for n in range(11, 31))
+    assert made.completed_more == 10
 
 
 @pytest.mark.parametrize("wanted", [True, False])
