@@ -14,7 +14,7 @@ from autopilot import app
 from autopilot.domain.errors import AgentUnavailable, UsageLimited
 from autopilot.domain.events import AgentAnswered, Entry, Noted, RunResumed, RunStopped, WaitEnded, WaitStarted
 from autopilot.domain.record import RunRecord
-from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.sqlite import NoRun, SqliteJournal
 from support.project import plan_answer, reviews, toml, work_answer
 from support.repos import write
 from support.runs import Drive, driven
@@ -33,9 +33,11 @@ def project(place: Path, *away: dict[str, Any]) -> Drive:
 
 
 def waits(root: Path) -> list[Entry]:
-    path = root / ".autopilot" / "journal.db"
-    journal = SqliteJournal.read_only(path) if path.exists() else None
-    entries = journal.load(journal.streams()[0]) if journal and journal.streams() else ()
+    try:
+        journal = SqliteJournal.read_only(root / ".autopilot" / "journal.db")
+    except NoRun:
+        return []  # it is being made at this moment
+    entries = journal.load(journal.streams()[0]) if journal.streams() else ()
     return [entry for entry in entries if isinstance(entry.event, WaitStarted | WaitEnded)]
 
 
