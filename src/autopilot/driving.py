@@ -61,6 +61,7 @@ from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
+from autopilot.sandbox.malloc import hand_back
 from autopilot.sandbox.scratch import clear_abandoned
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
@@ -141,6 +142,7 @@ class Driver:
         clear_torn(self.home)
 
     def _drive(self, streams: ProjectedStreams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
+        hand_back()
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self.hands(workspace, first)

@@ -23,6 +23,8 @@ _SETTINGS = (
     "pragma checkpoint_fullfsync = on",
     "pragma cell_size_check = on",
     "pragma trusted_schema = off",
+    # In KiB: entries are appended and seldom read again.
+    "pragma cache_size = -256",
 )
 
 
