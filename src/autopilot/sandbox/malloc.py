@@ -6,7 +6,7 @@ import sys
 # glibc: what may be free at the end of the heap, and from which size on a piece is mapped by itself. Left alone, both
 # grow with the largest piece that was ever freed, and from then on such pieces stay in the heap and break it up.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-LIMITS = {TRIM_THRESHOLD: 128 * 1024, MMAP_THRESHOLD: 64 * 1024}
+LIMITS = {TRIM_THRESHOLD: 128 * 1024, MMAP_THRESHOLD: 512 * 1024}
 
 
 def hand_back() -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from autopilot.sandbox.malloc import hand_back
 
-# A large piece is freed; then pieces are counted that are mapped by themselves, before and after one of 100 kB.
+# A large piece is freed; then pieces are counted that are mapped by themselves, before and after one of 600 kB.
 LOOK = """
 import ctypes
 from autopilot.sandbox.malloc import hand_back
@@ -22,7 +22,7 @@ library.mallinfo2.restype = Info
 large = bytearray(20_000_000)
 del large
 before = library.mallinfo2().hblks
-held = bytearray(100_000)
+held = bytearray(600_000)
 print(library.mallinfo2().hblks - before)
 """
 
