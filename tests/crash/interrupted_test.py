@@ -5,14 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from autopilot import app, hiring
+from autopilot import app
 from autopilot.journal.ledger import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
+from support.aftermath import survivors
 from support.letters import Letters
 from support.repos import git
 
@@ -50,17 +50,6 @@ def begin(letters: Letters) -> subprocess.Popen[bytes]:
     return run
 
 
-def survivors(letters: Letters) -> list[str]:
-    """Programs started for this project that are still alive, by the mark in their environment."""
-    mark = f"AUTOPILOT_MARK={hiring.processes_of(letters.root)._territory}/".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environ.read_bytes():
-                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
-    return found
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
 def test_half_done_work_is_kept_and_the_step_runs_again(
@@ -71,7 +60,7 @@ def test_half_done_work_is_kept_and_the_step_runs_again(
     os.kill(run.pid, number)
     run.wait()
     deadline = time.monotonic() + 30
-    while survivors(letters) and time.monotonic() < deadline:
+    while survivors(letters.root) and time.monotonic() < deadline:
         time.sleep(0.02)
 
     assert app.resume(str(letters.root), lambda *_: None, print).exit == 0
@@ -79,7 +68,7 @@ def test_half_done_work_is_kept_and_the_step_runs_again(
     refs = git(letters.root, ours, "for-each-ref", "--format=%(refname)", "refs/autopilot/interrupted").splitlines()
     assert [git(letters.root, ours, "show", f"{ref}:letter1.txt") for ref in refs] == ["half"]
     assert git(letters.root, "show", "HEAD:letter1.txt") == "done 1"
-    assert not survivors(letters)
+    assert not survivors(letters.root)
 
 
 def test_a_stopped_run_says_so_in_its_journal_and_can_go_on(letters: Letters) -> None:

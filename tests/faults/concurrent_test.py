@@ -6,14 +6,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from autopilot.journal.lock import owner
-from support.aftermath import broken, events, leftovers, twice
+from support.aftermath import broken, events, leftovers, soon, twice
 from support.faults import full, record, seed
 from support.victims import room
 from support.weather import OneLetter
@@ -60,13 +60,6 @@ def typed(words: list[str], root: Path) -> Iterator[Process]:
 
 def started(letters: OneLetter) -> list[str]:
     return ["run", "1", "--plain", "--unsandboxed", "--agent", letters.agent]
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 3600
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 def together(letters: WaitingLetter, starts: int) -> tuple[Counter[int], set[str], int]:

@@ -4,8 +4,8 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from autopilot import app, hiring
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import Resumption
+from support.aftermath import soon, survivors
 from support.faults import full
 from support.letters import Letters
 from support.repos import git
@@ -54,29 +55,12 @@ class SlowLetters(Letters):
         return {name: f"sleep 0.1\n{text}" for name, text in super().answers().items()}
 
 
-def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environ.read_bytes():
-                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
-    return found
-
-
 def held_in(root: Path) -> list[str]:
     return [place.name for place in (root / ".autopilot" / "keep").iterdir()]
 
 
 def checkouts_of(place: Path) -> list[str]:
     return [path.name for path in place.glob("cache/*/checkouts/*")]
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 30
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 @contextmanager

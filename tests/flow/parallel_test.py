@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autopilot import app, hiring
+from autopilot import app
 from autopilot.domain.events import (
     Entry,
     MergeRefused,
@@ -26,6 +26,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.modes import Modes
 from autopilot.domain.run_caps import RunCaps
+from support.aftermath import soon, survivors
 from support.letters import Letters, MeetingLetters
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
@@ -139,23 +140,6 @@ def test_work_that_is_red_only_together_is_done_again_on_top(place: Path) -> Non
     assert (refused.phase, refused.conflicts) == ("2", ())
     assert "red once merged with the line" in refused.because
     assert project.reads("letter2.txt") == "done, low\n"
-
-
-def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environ.read_bytes():
-                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
-    return found
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 30
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 @contextmanager

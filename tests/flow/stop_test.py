@@ -2,16 +2,14 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from autopilot import app, hiring
+from autopilot import app
 from autopilot.journal.ledger import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
+from support.aftermath import soon, survivors
 from support.project import honest
 from support.repos import git, write
 from support.runs import driven
@@ -23,24 +21,6 @@ SLOW = """# Roadmap
 **Success Criteria** (what must be TRUE):
   1. The letter is there -- verified by: `{command}`
 """
-
-
-def survivors(root: Path) -> list[str]:
-    mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environ.read_bytes():
-                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
-    return found
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    """A program that is just being loaded has no environment yet, so one look is not enough."""
-    deadline = time.monotonic() + 30
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found through /proc")

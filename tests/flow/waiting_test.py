@@ -3,8 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from autopilot.domain.errors import AgentUnavailable, UsageLimited
 from autopilot.domain.events import AgentAnswered, Entry, Noted, RunResumed, RunStopped, WaitEnded, WaitStarted
 from autopilot.domain.record import RunRecord
 from autopilot.journal.sqlite import NoRun, SqliteJournal
+from support.aftermath import soon
 from support.project import plan_answer, reviews, toml, work_answer
 from support.repos import write
 from support.runs import Drive, driven
@@ -39,13 +38,6 @@ def waits(root: Path) -> list[Entry]:
         return []  # it is being made at this moment
     entries = journal.load(journal.streams()[0]) if journal.streams() else ()
     return [entry for entry in entries if isinstance(entry.event, WaitStarted | WaitEnded)]
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 60
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return holds()
 
 
 def started(drive: Drive, *words: str) -> subprocess.Popen[bytes]:

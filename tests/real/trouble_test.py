@@ -3,13 +3,13 @@
 import json
 import signal
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.aftermath import soon
 from support.fake_models.brain import Brain
 from support.fake_models.script import Tool, Turn
 from support.project import plan_answer, reviews, work_answer
@@ -141,10 +141,3 @@ def test_sigterm_in_the_middle_of_a_tool_call_stops_the_run_and_all_it_started(a
 
         assert ended.exit == 130, ended.told
         assert_goes_on(run, before)
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 300
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return holds()
