@@ -165,6 +165,21 @@ def test_a_keeper_that_was_killed_holds_nothing(tmp_path: Path) -> None:
     assert not is_alive(pid)
 
 
+def test_a_program_that_kills_its_keeper_at_once_is_a_call_cut_off_not_one_that_could_not_be_made(
+    tmp_path: Path,
+) -> None:
+    """Now and then it is quicker than the keeper, which has not yet told that it was started."""
+    kept, begun = kept_in(tmp_path), list[int]()
+
+    for turn in range(20):
+        assert kept.run(job(tmp_path, f"kill -9 $PPID; sleep {60 + turn}"), begun.append).exit_code is None
+    kept.release(CALL)
+
+    assert len(begun) == 20
+    assert not any(map(is_alive, begun))
+    assert [*(tmp_path / "keep").iterdir()] == []
+
+
 def test_the_beginning_and_the_end_of_a_flood_are_kept(tmp_path: Path) -> None:
     flood = job(tmp_path, "echo first; head -c 30000000 /dev/zero | tr '\\0' 'x'; echo last")
     ran = kept_in(tmp_path).run(flood)

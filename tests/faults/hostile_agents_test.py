@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.events import AgentAnswered, AgentStarted
+from autopilot.domain.moments import elapsed
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sandbox.choose import choose
@@ -37,7 +39,7 @@ export ROOT PLACE T MUCH FILES here
 """
 DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
 # Beyond the time an agent is given: what a run needs besides, on a machine that has other things to do.
-PATIENCE_S = 300 if full() else 100
+PATIENCE_S, GRACE_S = 300 if full() else 100, 10
 
 
 def _cases() -> Iterator[Any]:
@@ -138,6 +140,20 @@ def arena(place: Path, hostile: Hostile, sandbox: str) -> Arena:
     return Arena(place, sandbox)
 
 
+def late(root: Path, seconds: float) -> list[str]:
+    """The calls that went on for more than ten seconds beyond the time an agent is given."""
+    journal, found = SqliteJournal.read_only(root / ".autopilot" / "journal.db"), list[str]()
+    for stream in journal.streams():
+        begun = dict[str, str]()
+        for entry in journal.load(stream):
+            match entry.event:
+                case AgentStarted(call=call):
+                    begun[call] = entry.at
+                case AgentAnswered(call=call) if call in begun and elapsed(begun[call], entry.at) > seconds + GRACE_S:
+                    found.append(f"{call}: {elapsed(begun[call], entry.at):.1f} s")
+    return found
+
+
 def assert_unharmed(made: Arena, before: dict[str, Any]) -> None:
     assert made.left_behind() == []
     assert made.users_own() == before
@@ -165,6 +181,8 @@ def test_a_hostile_agent_ends_as_it_should_and_harms_nobody(place: Path, hostile
     assert code in hostile.exits, end
     if code != KILLED:
         assert_unharmed(made, before)
+    overdue = late(made.root, hostile.seconds)
+    assert not (full() and overdue)
     if code == 0:
         assert (made.root / "letter1.txt").read_text(encoding="utf-8").startswith("done 1\n")
 
@@ -173,7 +191,7 @@ def test_a_hostile_agent_ends_as_it_should_and_harms_nobody(place: Path, hostile
         caps = ["--max-tokens", "9e8"] if code == 20 else []
         assert made.run("resume", "--now", *caps)[0] == 0
         assert_unharmed(made, before)
-    record("hostile agents", runs=1, sandboxed=int(sandbox == "auto"), resumed=int(code != 0))
+    record("hostile agents", runs=1, sandboxed=int(sandbox == "auto"), resumed=int(code != 0), late=len(overdue))
 
 
 def test_there_are_enough_of_them() -> None:

@@ -43,6 +43,7 @@ LIMITS = {
     "growing_diffs": 100,
     "retries": 200,
     "cooldown_seconds": 0,
+    "wait_minutes": 0.02,
 }
 TASKS = {
     "1": [("letter1.txt", "done")],

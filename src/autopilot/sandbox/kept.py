@@ -1,6 +1,5 @@
 """Runs programs under keepers: after a crash the next process finds them still at work, or what came of them."""
 
-import errno
 import hashlib
 import os
 import secrets
@@ -185,7 +184,7 @@ class KeptProcesses:
         told = handed_over(order, mark)
         if not told.isdigit():
             self._clear(place)
-            code = int(told.removeprefix("failed ") or errno.ECHILD)
+            code = int(told.removeprefix("failed "))
             raise not_started(job, OSError(code, os.strerror(code)))
         if started is not None:
             started(int(told))
@@ -260,7 +259,11 @@ def unkept(place: Path, reason: str) -> StorageFailed:
 
 
 def handed_over(order: Order, mark: str) -> str:
-    """Start a keeper with the order; what it told: the program's number, or why there is none."""
+    """
+    Start a keeper with the order; what it told: the program's number, or why there is none.
+
+    A keeper may be killed before it can tell, by the very program it has started: then its own number stands for it.
+    """
     with ExitStack() as stack:
         ordering, giving, told, telling = opened = (*os.pipe(), *os.pipe())
         files = {fd: stack.enter_context(FileIO(fd, mode)) for fd, mode in zip(opened, MODES, strict=True)}
@@ -282,7 +285,10 @@ def handed_over(order: Order, mark: str) -> str:
         with suppress(BrokenPipeError):
             give(files[giving], written(order))
         files[giving].close()
-        return files[told].readall().decode(errors="replace")
+        heard = files[told].readall().decode(errors="replace")
+        if not heard:
+            os.waitpid(child.pid, 0)
+        return heard or str(child.pid)
 
 
 def give(pipe: FileIO, content: bytes) -> None:
