@@ -21,7 +21,7 @@ FILES = {
     "file-to-folder": "f\n", "folder-to-file/in.txt": "in\n", "folder-to-link/in.txt": "in\n", "link": "no link yet\n",
 }  # fmt: skip
 EFFECTS = {"os.rename", "os.remove", "os.link", "os.mkdir", "os.rmdir", "shutil.copyfile"}
-WRITERS = {"fetch", "update-ref", "read-tree", "checkout-index", "update-index"}
+WRITERS = {"fetch", "update-ref", "read-tree", "checkout-index", "update-index", "add"}
 
 
 def work(bench: Bench) -> str:
@@ -268,6 +268,23 @@ def test_line_endings_of_the_users_settings_are_kept(bench: Bench) -> None:
 
     assert bench.workspace.land(bench.seal({"a.txt": "A\nB\n"})).landed
     assert (bench.root / "a.txt").read_bytes() == b"A\r\nB\r\n"
+    assert git(bench.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("folders", [3, 250])
+def test_files_are_written_as_the_attributes_of_each_folder_want_them(bench: Bench, folders: int) -> None:
+    """Of many folders as of few; attributes that come with the work count too."""
+    write(bench.root, {".gitattributes": "*.bat text eol=crlf\n", "deep/.gitattributes": "*.bat -text\n"})
+    git(bench.root, "add", ".")
+    git(bench.root, "commit", "-qm", "attributes")
+    again = open_workspace(bench.root, "run-2")
+    names = [f"d{n}/x.bat" for n in range(folders)]
+    written = {"deep/er/x.bat": "x\n", "new/x.bat": "x\n", "new/.gitattributes": "*.bat eol=lf\n"}
+    commit = again.seal({**dict.fromkeys(names, "x\n"), **written})
+
+    assert again.workspace.land(commit) == Landing(landed=True)
+    assert {(bench.root / name).read_bytes() for name in names} == {b"x\r\n"}
+    assert (bench.root / "deep/er/x.bat").read_bytes() == (bench.root / "new/x.bat").read_bytes() == b"x\n"
     assert git(bench.root, "status", "--porcelain") == ""
 
 

@@ -17,9 +17,10 @@ from autopilot.workspace.locks import PATIENCE_S, POLL_S, clear_ref_lock
 from autopilot.workspace.removal import remove
 from autopilot.workspace.store import GITLINK, Store, Touched, parse_difference
 from autopilot.workspace.user_repo import Shape, Start, UserRepository
-from autopilot.workspace.worktree import Look, Worktree, indexed
+from autopilot.workspace.worktree import MOST_NAMED, Look, Worktree, indexed
 
 NOTHING = "0"
+ATTRIBUTES = ".gitattributes"
 NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR}
 IN_THE_WAY = {
     errno.EXDEV, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ELOOP, errno.ENOTEMPTY, errno.EACCES, errno.EPERM,
@@ -135,13 +136,24 @@ class Lander:
         index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
         git = self.user.git.at(GIT_DIR=shape.git_dir, GIT_WORK_TREE=self.staging, GIT_INDEX_FILE=index)
         try:
-            git.run("read-tree", commit)
+            self._read_in(git, new, commit)
             names = b"".join(os.fsencode(t.path) + b"\0" for t in new)
             git.run("checkout-index", "-f", "-q", "-z", "--stdin", stdin=names)
         finally:
             index.unlink(missing_ok=True)
         for made in new:
             _sync(self.staging / made.path)
+
+    def _read_in(self, git: Git, new: list[Touched], commit: str) -> None:
+        """Into an index: the files and what says how they lie on disk; where that may be much, the whole commit."""
+        above = {"/".join(parts[:depth]) for t in new for parts in [t.path.split("/")] for depth in range(len(parts))}
+        if len(above) > MOST_NAMED:
+            git.run("read-tree", commit)
+            return
+        named = sorted(f"{folder}/{ATTRIBUTES}".lstrip("/") for folder in above)
+        told = self.user.git.out("ls-tree", "-z", "--full-tree", commit, "--", *named) if named else b""
+        plain = [line + b"\0" for line in told.split(b"\0") if line.startswith(b"100")]
+        git.run("update-index", "-z", "--index-info", stdin=b"".join((*plain, index_info(tuple(new)))))
 
     def _move(self, shape: Shape, ref: str, tip: str, commit: str) -> None:
         for lock in (shape.common_dir / f"{ref}.lock", shape.git_dir / "HEAD.lock"):
@@ -260,7 +272,7 @@ class _IndexSwap:
         if not _fits(git, touched):
             raise Hindered("you staged changes to the same files meanwhile")
         git.run("update-index", "-z", "--index-info", stdin=index_info(touched))
-        git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        _refresh(git, [t.path for t in touched if t.new])
         try:
             os.link(self.new, self.lock)
         except FileExistsError:
@@ -279,6 +291,14 @@ def _fits(git: Git, touched: tuple[Touched, ...]) -> bool:
     """Whether what is staged for the touched paths is still the old or the new version."""
     entries = indexed(git, touched)
     return all(entries.get(t.path, [None]) in ([t.old], [t.new]) for t in touched)
+
+
+def _refresh(git: Git, paths: list[str]) -> None:
+    """The index learns the dates of the files, so the next git need not read them; what is gone is no matter."""
+    if 0 < len(paths) <= MOST_NAMED:
+        git.at(GIT_LITERAL_PATHSPECS="1").run("add", "--refresh", "--", *paths, ok=(0, 1, 128))
+    elif paths:
+        git.run("update-index", "-q", "--refresh", ok=(0, 1))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
