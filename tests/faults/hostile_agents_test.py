@@ -178,7 +178,7 @@ def test_a_hostile_agent_ends_as_it_should_and_harms_nobody(place: Path, hostile
     tier = ["--sandbox", sandbox]
 
     code, end = made.run("run", "1", "--agent", f"exec:sh {place}/agent/agent.sh", *tier)
-    assert code in hostile.exits, end
+    assert code == hostile.ends_with(sandbox), end
     if code != KILLED:
         assert_unharmed(made, before)
     overdue = late(made.root, hostile.seconds)
