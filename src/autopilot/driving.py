@@ -62,7 +62,7 @@ from autopilot.projecting import ProjectedStreams, beating
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.malloc import hand_back
-from autopilot.sandbox.scratch import clear_abandoned
+from autopilot.sandbox.scratch import clear_abandoned, room
 from autopilot.sandbox.signals import stopped_by_signals
 from autopilot.sandbox.versions import tool_versions
 from autopilot.views.completion_report import report
@@ -253,6 +253,7 @@ class Driver:
             clock=SystemClock(),
             environment=os.environ,
             mark=f"{first.run}/browser",
+            room=room,
         )
 
     def _tools(self, first: RunStarted) -> dict[str, str]:

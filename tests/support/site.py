@@ -16,6 +16,7 @@ from autopilot.journal.clock import TickingClock
 from autopilot.sandbox import relay, serving
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.scratch import room
 from support.workspaces import Bench, make_bench
 
 LACKING = browser.missing(os.environ)
@@ -87,5 +88,6 @@ def make_site(
         clock=TickingClock(),
         environment=environment,
         mark="site/browser",
+        room=room,
     )
     return Site(bench, looking, processes, free_port())

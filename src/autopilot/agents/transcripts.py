@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -51,21 +50,26 @@ def path_of(folder: Path, call: str) -> Path:
 
 def store(folder: Path, entry: Transcript) -> bool:
     """Whole or not at all, without secrets. One that cannot be written (a full disk) never stops a run: False."""
-    path, temporary, redact = path_of(folder, entry.call), None, Redactor.of(os.environ)
+    path, redact = path_of(folder, entry.call), Redactor.of(os.environ)
+    # One name a call: what a killed run left of it is written over, not left.
+    part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
-            temporary = Path(file.name)
+        part.unlink(missing_ok=True)
+        with open(part, "xb", opener=_private) as file:
             file.write(msgspec.json.format(redact(msgspec.json.encode(entry).decode()), indent=1).encode())
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        part.replace(path)
     except OSError:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink()
+        with suppress(OSError):
+            part.unlink()
         return False
     return True
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def recorded(folder: Path, call: str) -> Transcript | None:

@@ -1,6 +1,7 @@
 """Programs that are run, and what runs them: processes, conversations with them, sandboxes."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal, Protocol, TypeVar
 
 import msgspec
@@ -8,6 +9,8 @@ import msgspec
 from autopilot.domain.value import Value
 
 A = TypeVar("A", bound=msgspec.Struct)
+# A private folder for a while, by its path; whatever happens to us, it does not stay.
+Room = Callable[[], AbstractContextManager[str]]
 
 
 class Talk(Protocol):

@@ -6,12 +6,9 @@ import secrets
 import select
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from io import FileIO
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +20,8 @@ from autopilot.domain.value import Value
 from autopilot.sandbox import keeper, marks
 from autopilot.sandbox.following import Following, Listening
 from autopilot.sandbox.idleness import Idleness, idleness_of
-from autopilot.sandbox.launching import Ceilings, find_program, hold_to, not_started
-from autopilot.sandbox.orders import Order, written
+from autopilot.sandbox.launching import find_program, not_started
+from autopilot.sandbox.orders import Order, handed_over
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.streams import Kept
 
@@ -33,7 +30,6 @@ RENEWALS = 5
 # How often to look what was printed, where somebody listens: less and less often while nothing is.
 LISTEN_S, SILENCE_S = 0.2, 2.0
 ANSWERED = frozenset({"ended", "timeout", "over"})
-MODES = ("rb", "wb", "rb", "wb")
 PATIENCE_S = 10.0
 _PAPER = "order.json"
 
@@ -181,7 +177,7 @@ class KeptProcesses:
             argv=(program, *job.argv[1:]),
             env={**job.env, marks.MARK: mark},
         )
-        told = handed_over(order, mark)
+        told = handed_over(order)
         if not told.isdigit():
             self._clear(place)
             code = int(told.removeprefix("failed "))
@@ -256,45 +252,6 @@ def unkept(place: Path, reason: str) -> StorageFailed:
         why="What the agent printed is not all there, and half an answer is none.",
         do="Free some space, then run `autopilot resume`: the call is made again.",
     )
-
-
-def handed_over(order: Order, mark: str) -> str:
-    """
-    Start a keeper with the order; what it told: the program's number, or why there is none.
-
-    A keeper may be killed before it can tell, by the very program it has started: then its own number stands for it.
-    """
-    with ExitStack() as stack:
-        ordering, giving, told, telling = opened = (*os.pipe(), *os.pipe())
-        files = {fd: stack.enter_context(FileIO(fd, mode)) for fd, mode in zip(opened, MODES, strict=True)}
-        child = subprocess.Popen(
-            (sys.executable, "-I", "-S", keeper.__file__, str(ordering), str(telling)),
-            cwd="/",
-            env={marks.MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            pass_fds=(ordering, telling, *order.inherited, *order.held),
-        )
-        child.returncode = 0  # it is waited for by its number, in whichever process that will be
-        files[ordering].close()
-        files[telling].close()
-        # Before it has its order: what it starts is held to them from its first moment.
-        hold_to(Ceilings(), child.pid)
-        with suppress(BrokenPipeError):
-            give(files[giving], written(order))
-        files[giving].close()
-        heard = files[told].readall().decode(errors="replace")
-        if not heard:
-            os.waitpid(child.pid, 0)
-        return heard or str(child.pid)
-
-
-def give(pipe: FileIO, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[pipe.write(rest) :]
 
 
 def ran(place: Path, job: Job) -> Ran:

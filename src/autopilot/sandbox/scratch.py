@@ -35,6 +35,13 @@ def scratch_folder(within: str | None = None) -> Iterator[Scratch]:
         os.close(made.hold)
 
 
+@contextmanager
+def room() -> Iterator[str]:
+    """The same for who needs no more than the path."""
+    with scratch_folder() as made:
+        yield made.path
+
+
 def clear_abandoned(within: str | None = None) -> int:
     """Remove the folders nobody holds any more; how many there were."""
     found = 0

@@ -4,7 +4,6 @@ import os
 import secrets
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 import autopilot
-from autopilot.domain.running import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran, Room
 from autopilot.domain.value import Value
 from autopilot.domain.visual import Route, VisualTesting
 from autopilot.evidence.visual.page import HUNG, NO_BROWSER, SHOWN, Page, PageSeen, Visit
@@ -47,6 +46,7 @@ class Chromium:
     processes: Processes
     environment: Mapping[str, str]
     mark: str
+    room: Room
     route_s: float = ROUTE_S
 
     def capture(self, visual: VisualTesting, port: int) -> tuple[Captured, ...]:
@@ -60,7 +60,7 @@ class Chromium:
 
     def _some(self, visual: VisualTesting, routes: tuple[Route, ...], port: int) -> tuple[Captured, ...]:
         """As many of the routes as came to an end, and the one that did not."""
-        with tempfile.TemporaryDirectory(prefix="autopilot-browser-", ignore_cleanup_errors=True) as folder:
+        with self.room() as folder:
             wanted = Visit(
                 pages=tuple(
                     Page(url=f"{visual.base_url}{r.path}", picture=f"{folder}/{r.name}.png", wait_ms=r.wait_ms)

@@ -9,7 +9,7 @@ import msgspec
 
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, SandboxUnavailable
 from autopilot.domain.protocols import Clock, Workspace
-from autopilot.domain.running import Processes
+from autopilot.domain.running import Processes, Room
 from autopilot.domain.visual import (
     NOT_LAUNCHED,
     Album,
@@ -49,6 +49,7 @@ class BrowserLooking:
     clock: Clock
     environment: Mapping[str, str]
     mark: str
+    room: Room
     route_s: float = ROUTE_S
     _earlier: dict[tuple[str, Look], VisualResults] = field(default_factory=dict)
 
@@ -143,6 +144,7 @@ class BrowserLooking:
             processes=self.processes,
             environment=self.environment,
             mark=self.mark,
+            room=self.room,
             route_s=self.route_s,
         )
         captured = chromium.capture(visual, served.port)
