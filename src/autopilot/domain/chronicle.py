@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from autopilot.domain.events import (
     Entry,
     Event,
@@ -19,6 +21,8 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief
+from autopilot.domain.person import ruling
+from autopilot.domain.verdict import AskHuman
 
 Stretch = tuple[tuple[tuple[str, int], ...], float]
 """Passes by phase and number that were worked on, and the seconds it took."""
@@ -83,7 +87,8 @@ def _waiting(before: frozenset[tuple[str, str]], event: Event) -> frozenset[tupl
 @dataclass(frozen=True, slots=True)
 class Chronicle:
     """
-    `places` are the numbers of the entries by what kind of event they are, `told` what happened to each phase.
+    `places` are the numbers of the entries by what kind of event they are, `told` what happened to each phase, `since`
+    the same since it got its last chance, and `standing` the passes among that, with what a person said of them.
 
     `begun` has the passes of each phase, `at_work` those that are open with the time they were started, both in the
     order of their start. `again` are the places of passes that followed an earlier one of their phase unasked.
@@ -92,13 +97,15 @@ class Chronicle:
     length: int = 0
     places: dict[type, tuple[int, ...]] = field(default_factory=dict)
     told: dict[str, tuple[Event, ...]] = field(default_factory=dict)
+    since: dict[str, tuple[Event, ...]] = field(default_factory=dict)
+    standing: dict[str, tuple[PhaseFinished, ...]] = field(default_factory=dict)
     begun: dict[str, tuple[Brief, ...]] = field(default_factory=dict)
     at_work: dict[str, tuple[Brief, str]] = field(default_factory=dict)
     again: tuple[int, ...] = ()
 
     def after(self, entries: Iterable[Entry]) -> "Chronicle":
         """With more of the run. What is known already is taken over and stays as it was."""
-        places, told = dict(self.places), dict(self.told)
+        places, told, since, standing = dict(self.places), dict(self.told), dict(self.since), dict(self.standing)
         begun, at_work = dict(self.begun), dict(self.at_work)
         again, number = self.again, self.length
         for number, entry in enumerate(entries, start=self.length + 1):
@@ -106,6 +113,8 @@ class Chronicle:
             places[type(event)] = (*places.get(type(event), ()), number - 1)
             for phase in concerned(event):
                 told[phase] = (*told.get(phase, ()), event)
+                since[phase] = () if begins_anew(event, phase) else (*since.get(phase, ()), event)
+                standing[phase] = judged(since[phase])
             if isinstance(event, PhaseStarted):
                 brief = event.brief
                 begun[brief.phase.id] = (*begun.get(brief.phase.id, ()), brief)
@@ -113,7 +122,7 @@ class Chronicle:
                 again = (*again, number - 1) if _is_again(brief) else again
             elif isinstance(event, PhaseFinished):
                 at_work.pop(event.outcome.phase, None)
-        return Chronicle(number, places, told, begun, at_work, again)
+        return Chronicle(number, places, told, since, standing, begun, at_work, again)
 
 
 def concerned(event: Event) -> tuple[str, ...]:
@@ -132,3 +141,30 @@ def concerned(event: Event) -> tuple[str, ...]:
 def _is_again(brief: Brief) -> bool:
     """Those a flag asked for have a bound of their own, and are no retries."""
     return brief.number > 0 and brief.mode not in {"quality", "gaps"}
+
+
+def judged(events: Iterable[Event]) -> tuple[PhaseFinished, ...]:
+    """The ends of all passes, each with what a person made of it, if it waited for one."""
+    ends: list[PhaseFinished] = []
+    for event in events:
+        if isinstance(event, PhaseFinished):
+            ends.append(event)
+        elif isinstance(event, VerdictGiven):
+            last = next((n for n, end in reversed(tuple(enumerate(ends))) if end.outcome.phase == event.phase), None)
+            if last is not None:
+                ends[last] = ruled(ends[last], event)
+    return tuple(ends)
+
+
+def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
+    """The end of a pass with a person's word on it; one that did not wait for any stays as it is."""
+    if not isinstance(finished.verdict, AskHuman):
+        return finished
+    return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
+
+
+def begins_anew(event: Event, phase: str) -> bool:
+    """Whether from here on earlier passes of the phase no longer count: another chance, or a split it is part of."""
+    if isinstance(event, PhaseFinished):
+        return event.outcome.phase != phase
+    return isinstance(event, RunResumed | MergeRefused)

@@ -1,10 +1,8 @@
 """All that is known of a run and of one pass of a phase: ordered entries, never edited, and what they tell."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, TypeVar
-
-import msgspec
 
 from autopilot.domain.chronicle import Chronicle, Times
 from autopilot.domain.events import (
@@ -13,7 +11,6 @@ from autopilot.domain.events import (
     CompletionStarted,
     Entry,
     Event,
-    MergeRefused,
     Noted,
     PhaseFinished,
     PhaseLanded,
@@ -30,13 +27,12 @@ from autopilot.domain.events import (
     WaitStarted,
 )
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
-from autopilot.domain.person import ruling
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged
 from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import Advance, AskHuman, Retry
+from autopilot.domain.verdict import Advance, Retry
 from autopilot.domain.waits import Waited, waits_of
 
 R = TypeVar("R")
@@ -234,26 +230,21 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
         """The passes that count: all of them, or those since the phase got another chance; a person's word included."""
-        return judged(self._since_retry(phase))
+        return self.chronicle.standing.get(phase, ())
 
     def verdict_on(self, phase: str) -> VerdictGiven | None:
         """The newest word of a person on the phase."""
         return next((v for v in reversed(self.chronicle.told.get(phase, ())) if isinstance(v, VerdictGiven)), None)
 
     def skipped(self, phase: str) -> PhaseSkipped | None:
-        return next((s for s in self._since_retry(phase) if isinstance(s, PhaseSkipped)), None)
-
-    def _since_retry(self, phase: str) -> Sequence[Event]:
-        told = self.chronicle.told.get(phase, ())
-        chances = [n for n, event in enumerate(told) if _begins_anew(event, phase)]
-        return told[chances[-1] + 1 :] if chances else told
+        return next((s for s in self.chronicle.since.get(phase, ()) if isinstance(s, PhaseSkipped)), None)
 
     def landed(self, phase: str) -> PhaseLanded | None:
         return next((p for p in self.chronicle.told.get(phase, ()) if isinstance(p, PhaseLanded)), None)
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
-        return next((m for m in self._since_retry(phase) if isinstance(m, PhaseMerged)), None)
+        return next((m for m in self.chronicle.since.get(phase, ()) if isinstance(m, PhaseMerged)), None)
 
     @cached_property
     def briefs(self) -> tuple[Brief, ...]:
@@ -303,30 +294,3 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         """
         last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted)), None)
         return last if isinstance(last, RunFinished | RunStopped) else None
-
-
-def judged(events: Iterable[Event]) -> tuple[PhaseFinished, ...]:
-    """The ends of all passes, each with what a person made of it, if it waited for one."""
-    ends: list[PhaseFinished] = []
-    for event in events:
-        if isinstance(event, PhaseFinished):
-            ends.append(event)
-        elif isinstance(event, VerdictGiven):
-            last = next((n for n, end in reversed(tuple(enumerate(ends))) if end.outcome.phase == event.phase), None)
-            if last is not None:
-                ends[last] = ruled(ends[last], event)
-    return tuple(ends)
-
-
-def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
-    """The end of a pass with a person's word on it; one that did not wait for any stays as it is."""
-    if not isinstance(finished.verdict, AskHuman):
-        return finished
-    return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
-
-
-def _begins_anew(event: Event, phase: str) -> bool:
-    """Whether from here on earlier passes of the phase no longer count: another chance, or a split it is part of."""
-    if isinstance(event, PhaseFinished):
-        return event.outcome.phase != phase
-    return isinstance(event, RunResumed | MergeRefused)

@@ -5,15 +5,18 @@ import zlib
 
 FIELD = "crc32"
 _BLANK = b"00000000"
+_TAIL = b',\n  "crc32": "%s"\n}\n'
 # The last field, read so widely that a changed bit in it is no other field.
 _LINE = re.compile(rb'"(.{5})": "(.{8})"\s*}\s*\Z', re.DOTALL)
 
 
 def sealed(text: bytes) -> bytes:
     """The object's text, in lines, with its checksum behind all else."""
-    body = text.rstrip().removesuffix(b"}").rstrip()
-    blank = body + b',\n  "crc32": "' + _BLANK + b'"\n}\n'
-    return body + b',\n  "crc32": "%08x"\n}\n' % zlib.crc32(blank)
+    end = text.rindex(b"}")
+    while text[end - 1 : end].isspace():
+        end -= 1
+    body = memoryview(text)[:end]  # it may be long, and is written often
+    return b"".join((body, _TAIL % b"%08x" % zlib.crc32(_TAIL % _BLANK, zlib.crc32(body))))
 
 
 def intact(content: bytes) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autopilot.domain.chronicle import judged
 from autopilot.domain.events import PhaseFinished, PhaseLanded, PhaseMerged, PhaseStarted, VerdictGiven
-from autopilot.domain.record import RunRecord, judged
+from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, AskHuman, Stop
 
 

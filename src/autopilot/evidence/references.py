@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from autopilot.domain.map_imports import import_graph
 from autopilot.domain.map_queries import Place, places
@@ -17,7 +17,7 @@ from autopilot.evidence.regular import read_beneath
 
 NOT_OURS = frozenset({".git", ".planning", ".autopilot", "node_modules", ".venv"})
 # Prose may mention a file without using it.
-PROSE = frozenset({".md", ".rst", ".txt"})
+PROSE = (".md", ".rst", ".txt")
 MOST_FILES, MOST_BYTES = 20_000, 512_000
 MOST_RELATED, ENOUGH = 5, 3
 MOST_KNOWN = 8
@@ -78,7 +78,7 @@ def related(folder: str, paths: Sequence[str], told: RepoMap | None = None) -> t
         named = sum(bool(own.search(text)) for own in wanted.values())
         if named:
             users[path] = named
-        elif PurePosixPath(path).parent.as_posix() in folders:
+        elif (path.rpartition("/")[0] or os.curdir) in folders:
             beside.append(path)
     known = dict.fromkeys((*there, *sorted(users, key=lambda path: (path not in importers, -users[path], path))))
     found = (*known, *[path for path in beside if path not in known][: max(ENOUGH - len(known), 0)])
@@ -99,11 +99,12 @@ def _texts(folder: str) -> Iterator[tuple[str, bytes]]:
     """Every text file that is no prose, by its path below the folder. Links are not followed."""
     for at, folders, files in os.walk(folder):
         folders[:] = sorted(set(folders) - NOT_OURS)
+        above = os.path.relpath(at, folder)
         for name in sorted(files):
-            path = Path(at, name).relative_to(folder)
-            content = b"" if path.suffix.lower() in PROSE else _read(folder, path.as_posix())
+            path = name if above == os.curdir else f"{above}/{name}"
+            content = b"" if name.lower().endswith(PROSE) else _read(folder, path)
             if content and b"\0" not in content:
-                yield path.as_posix(), content
+                yield path, content
 
 
 def _read(folder: str, path: str) -> bytes:

@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.chronicle import judged
 from autopilot.domain.counting import best
 from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, RunFinished, StepFinished, VerdictGiven
 from autopilot.domain.passes import DoneBefore
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
-from autopilot.domain.record import RunRecord, judged
+from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before, Scored, Standing
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value

@@ -8,7 +8,7 @@ import msgspec
 
 from autopilot.domain.active_time import active_time
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.deferrals import counts, deferral_history, settled_ends, threshold_of
+from autopilot.domain.deferrals import Counts, counts, deferral_history, settled_ends, threshold_of
 from autopilot.domain.digest import PassDigest, digest_of
 from autopilot.domain.events import (
     Noted,
@@ -17,6 +17,7 @@ from autopilot.domain.events import (
     RunFinished,
     RunResumed,
     RunStopped,
+    VerdictGiven,
 )
 from autopilot.domain.phase import Phase
 from autopilot.domain.plain_text import harmless
@@ -66,6 +67,24 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Ends:
+    """What the ends of phases add up to, and people's words on them; worked out once for as long as `known` is so."""
+
+    known: tuple[int, int]
+    suspects: frozenset[str]
+    seen: Counts
+    history: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, run: RunRecord) -> Self:
+        return cls(known_ends(run), suspects(run), counts(settled_ends(run)), deferral_history(run))
+
+
+def known_ends(run: RunRecord) -> tuple[int, int]:
+    return len(run.places(PhaseFinished)), len(run.places(VerdictGiven))
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """
     What the run's own entries say, worked out once for as long as none is added.
@@ -81,12 +100,12 @@ class About:
     meta: dict[str, Any]
 
     @classmethod
-    def of(cls, run: RunRecord, known: dict[str, History], told: int) -> Self:
+    def of(cls, run: RunRecord, known: dict[str, History], told: int, ends: Ends) -> Self:
         more = part_states(run, known)
-        for id_ in suspects(run):
+        for id_ in ends.suspects:
             more[id_] = more.get(id_, {}) | {"rubber_stamp_suspect": True}
         current = _current(run, known)
-        return cls(run, known, more, wholes_of(run), current, _meta(run, current, share(told)))
+        return cls(run, known, more, wholes_of(run), current, _meta(run, current, share(told), ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +126,7 @@ class Projection:
         self._log, self._timeline = EventLog(events), Timeline()
         self._shown: dict[str, Shown] = {}
         self._about: About | None = None
+        self._ends: Ends | None = None
         self._read = self._told = 0
 
     def state(self, run: RunRecord, source: Source, *, now: str = "") -> dict[str, Any]:
@@ -135,7 +155,9 @@ class Projection:
         new = (entry.event for entry in run.entries[self._read :])
         self._told += sum(tokens_of(event.outcome) for event in new if isinstance(event, PhaseFinished))
         self._read = len(run.entries)
-        return About.of(run, self._timeline.take(run), self._told)
+        if self._ends is None or self._ends.known != known_ends(run):
+            self._ends = Ends.of(run)
+        return About.of(run, self._timeline.take(run), self._told, self._ends)
 
     def _phases(self, about: About, source: Source, made: Tally) -> dict[str, dict[str, Any]]:
         whole_phases = {id_: history for id_, history in about.known.items() if id_ not in about.wholes}
@@ -177,8 +199,8 @@ def run_status(run: RunRecord) -> str:
     return "running"
 
 
-def _meta(run: RunRecord, current: str | None, context_pct: int) -> dict[str, Any]:
-    seen = counts(settled_ends(run))
+def _meta(run: RunRecord, current: str | None, context_pct: int, ends: Ends) -> dict[str, Any]:
+    seen = ends.seen
     return {
         "version": VERSION,
         "run_id": run.start.run,
@@ -192,7 +214,7 @@ def _meta(run: RunRecord, current: str | None, context_pct: int) -> dict[str, An
         "human_deferred_count": seen.deferred,
         "total_phases_processed": seen.processed,
         "pass_threshold": run.start.settings.pass_threshold,
-        "deferral_history": deferral_history(run),
+        "deferral_history": ends.history,
         "autonomous_resolution_rate": None if (rate := seen.resolution_rate) is None else round(rate, 3),
         "deferral_threshold": threshold_of(run),
     }

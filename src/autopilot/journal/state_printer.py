@@ -1,6 +1,8 @@
 """The text of one state after the other: what is the very same as in the one before is not written out again."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -8,6 +10,7 @@ import msgspec
 from autopilot.domain.plain_text import harmless
 
 _INDENT = b"  "
+_BLOCK = 32
 
 
 class StatePrinter:
@@ -19,6 +22,7 @@ class StatePrinter:
     def __init__(self) -> None:
         self._known: dict[int, tuple[object, bytes]] = {}
         self._used: dict[int, tuple[object, bytes]] = {}
+        self._blocks: dict[int, _Block] = {}
 
     def text(self, state: Mapping[str, Any]) -> bytes:
         """Byte by byte what formatting the whole state gives."""
@@ -31,8 +35,7 @@ class StatePrinter:
     def _part(self, key: str, value: Any) -> bytes:
         match key:
             case "phases" if isinstance(value, dict):
-                rows = (_named(name, self._kept(phase, 2)) for name, phase in value.items())
-                return b"".join(_braced(b"{}", rows, 1))
+                return b"".join(_braced(b"{}", self._phases(value), 1))
             case "event_log" if isinstance(value, list):
                 return b"".join(_braced(b"[]", (self._kept(line, 2) for line in value), 1))
             case "_meta" if isinstance(value, dict):
@@ -44,10 +47,40 @@ class StatePrinter:
             case _:
                 return _printed(value, 1)
 
+    def _phases(self, phases: dict[str, Any]) -> Iterator[bytes]:
+        """Many at a time: hardly one of them changes from one state to the next."""
+        names, states, changed = tuple(phases), tuple(phases.values()), set[int]()
+        for start in range(0, len(states), _BLOCK):
+            before, end = self._blocks.get(start, _Block()), start + _BLOCK
+            self._blocks[start] = block = before.after(names[start:end], states[start:end])
+            changed |= {start} if block is not before else set()
+            yield block.text
+        if changed:
+            self._blocks = {n: b if n in changed else replace(b, rows=()) for n, b in self._blocks.items()}
+
     def _kept(self, value: object, depth: int) -> bytes:
         held = self._known.get(id(value)) or self._used.get(id(value)) or (value, _printed(value, depth))
         self._used[id(value)] = held
         return held[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some phases, and their text in one piece; where they change these days, in single ones (`rows`) as well."""
+
+    names: tuple[str, ...] = ()
+    states: tuple[object, ...] = ()
+    text: bytes = b""
+    rows: tuple[bytes, ...] = ()
+
+    def after(self, names: tuple[str, ...], states: tuple[object, ...]) -> "_Block":
+        if self.names == names and all(map(is_, self.states, states)):
+            return self
+        known = {id(state): row for state, row in zip(self.states, self.rows, strict=False)}
+        rows = tuple(
+            known.get(id(state)) or _named(name, _printed(state, 2)) for name, state in zip(names, states, strict=True)
+        )
+        return _Block(names, states, (b",\n" + _INDENT * 2).join(rows), rows)
 
 
 def _printed(value: object, depth: int) -> bytes:

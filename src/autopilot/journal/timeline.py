@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from autopilot.domain.chronicle import ruled
 from autopilot.domain.counting import counted, kept, outcome_kept
 from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted, VerdictGiven
-from autopilot.domain.record import PhaseRecord, RunRecord, ruled
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import Before
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from autopilot.domain.chronicle import judged
 from autopilot.domain.counting import counted as best_of
 from autopilot.domain.counting import kept, outcome_kept
 from autopilot.domain.events import (
@@ -19,7 +20,6 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.passes import PhaseOutcome
-from autopilot.domain.record import judged
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import Advance
 from autopilot.views import visual_lines

@@ -164,12 +164,10 @@ class Store:
 
     def bare(self, commit: str) -> str:
         """A tree of ours with all of the commit but `.planning` and `.autopilot`; the commit where it has neither."""
-        lines = self.entries(commit)
-        kept = [line for line in lines if not is_ours_alone(line)]
-        if len(kept) == len(lines):
-            return commit
         if commit not in self.bares:
-            made = self._made_tree(kept)
+            lines = self.entries(commit)
+            kept = [line for line in lines if not is_ours_alone(line)]
+            made = commit if len(kept) == len(lines) else self._made_tree(kept)
             return remember(self.bares, commit, made, MOST_KNOWN)
         return self.bares[commit]
 

@@ -115,5 +115,15 @@ def test_a_state_followed_step_by_step_has_the_bytes_of_one_made_at_once(moves: 
         assert text == state_text(Projection().state(anew.run(), anew))
 
 
+@given(st.lists(st.tuples(st.integers(0, 109), st.integers(0, 3)), max_size=60))
+def test_a_state_of_many_phases_is_printed_as_if_it_were_the_only_one(changes: list[tuple[int, int]]) -> None:
+    printer, phases = StatePrinter(), {str(n): {"n": n, "steps": ["a", "b"]} for n in range(100)}
+    for number, value in changes:
+        phases = {**phases, str(number): {"n": value, "text": "{\n" * value}}
+
+        state = {"_meta": {"run_id": "r"}, "phases": phases, "event_log": []}
+        assert printer.text(state) == state_text(state)
+
+
 def made_anew(told: Teller) -> Streams:
     return Streams(told.journal, RUN, ())
