@@ -27,7 +27,7 @@ from support.striking import told_in_child
 from support.struck_runs import StruckProject
 
 # The whole run again from each of these states; and the look at the journal alone, from those.
-RESUMED, LOOKED_AT = (1_000, 4_000) if full() else (5, 80)
+RESUMED, LOOKED_AT = (1_000, 1_000) if full() else (5, 80)
 # A checkout that git itself writes at an agent's behest, and throws away; the map, which can be made anew at any time.
 UNHEARD = re.compile(r"trees/0/\.git/index$|-shm$|/place/cache(/[^/]+)?$|/repo-map\.")
 
