@@ -18,7 +18,7 @@ from support.faults import full, record, seed
 from support.victims import room
 from support.weather import OneLetter
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(0 if full() else 600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROUNDS, STARTS, MOMENTS = (20, 50, 60) if full() else (2, 12, 6)
 LOCKED, INVALID, INTERRUPTED = 75, 2, 130
 WAITS = 'while [ ! -e "$here/go" ]; do sleep 0.05; done\n'

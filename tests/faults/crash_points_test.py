@@ -16,7 +16,7 @@ from support.weather import SplitLetters
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="what is left is found through /proc"),
-    pytest.mark.timeout(0 if full() else 600),
+    pytest.mark.timeout(600),
 ]
 SHARES = 8 if full() else 1
 FEW = 5

@@ -47,7 +47,7 @@ def trial(namespace: tuple[str, ...], disk: Path, entry: int) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.timeout(36_000)
+@pytest.mark.timeout(600)
 def test_a_run_whose_disk_fills_up_goes_on_when_there_is_space(namespace: tuple[str, ...], tmp_path: Path) -> None:
     chance, came, wrong = random.Random(seed()), Counter[str](), dict[int, list[str]]()
     for number in range(TRIALS):

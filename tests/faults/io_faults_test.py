@@ -58,7 +58,7 @@ def struck(layer: FaultLayer, place: Path, chance: random.Random) -> tuple[str, 
     return came, [*wrong, *project.troubles()]
 
 
-@pytest.mark.timeout(36_000)
+@pytest.mark.timeout(600)
 def test_a_run_that_the_disk_fails_stops_in_three_lines_and_goes_on_later(layer: FaultLayer) -> None:
     chance, came, wrong = random.Random(seed()), list[str](), dict[int, list[str]]()
     for number in range(RUNS):

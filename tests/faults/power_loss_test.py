@@ -167,7 +167,7 @@ def broken_in(told: Told, most: int, wrong: Callable[[Told, Cut], str], only: st
     return broken
 
 
-@pytest.mark.timeout(36_000)
+@pytest.mark.timeout(600)
 def test_nothing_acknowledged_is_lost_and_the_run_goes_on_to_its_end_after_any_cut(told: Told) -> None:
     assert len(told.acknowledged) > 20
     unfaithful = power.difference(told.recording, UNHEARD)

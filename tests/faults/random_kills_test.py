@@ -22,7 +22,7 @@ from support.weather import OneLetter
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="children are found through /proc"),
-    pytest.mark.timeout(0 if full() else 600),
+    pytest.mark.timeout(600),
 ]
 KILLS, SHARES = (1000, 5) if full() else (10, 1)
 MOST = 30  # so many in one campaign; then the run is left to finish
