@@ -7,7 +7,9 @@ import json
 import re
 import runpy
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ ORDER = (
     "verdicts.py", "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py",
     "reporting.py", "serving.py", "tracing.py", "domain",
 )  # fmt: skip
+# A fault suite with more parts than these is told in one line.
+MOST_PARTS = 4
 # Ends of a run that are results and not errors, so no class of domain/errors.py stands for them.
 RESULTS = (
     (0, "every target phase passed"),
@@ -218,12 +222,21 @@ def accounts() -> str:
 def fault_runs() -> str:
     """What the last full run of each fault suite tried, from the file its numbers were put into."""
     lines = (DOCS.parent / "tests" / "faults" / "last_full_run.jsonl").read_text(encoding="utf-8").splitlines()
-    told = [json.loads(line) for line in lines if line.strip()]
-    rows = [
-        (run["suite"], str(run["seed"]), ", ".join(f"{name} {n:,}" for name, n in run["counts"].items()), run["date"])
-        for run in sorted(told, key=lambda run: str(run["suite"]))
-    ]
+    told = sorted((json.loads(line) for line in lines if line.strip()), key=lambda run: str(run["suite"]))
+    rows = []
+    for suite, group in groupby(told, key=lambda run: str(run["suite"]).partition(":")[0]):
+        runs = list(group)
+        together = len(runs) > MOST_PARTS
+        rows += [_tried(f"{suite}, {len(runs)} parts", runs)] if together else [_tried(r["suite"], [r]) for r in runs]
     return table(("suite", "seed", "tried", "date"), rows)
+
+
+def _tried(suite: str, runs: Sequence[dict[str, Any]]) -> tuple[str, str, str, str]:
+    counts = Counter[str]()
+    for run in runs:
+        counts.update(run["counts"])
+    seeds, dates = (sorted({str(run[key]) for run in runs}) for key in ("seed", "date"))
+    return suite, ", ".join(seeds), ", ".join(f"{name} {n:,}" for name, n in counts.items()), dates[-1]
 
 
 GENERATORS: dict[str, Callable[[], str]] = {
