@@ -27,6 +27,7 @@ from autopilot.sessions.open_loops import OpenLoops
 from autopilot.sessions.registry import Entry, Registry
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.git import storage_errors
+from autopilot.workspace.written import Written
 
 RUN, NOON = "run-2026-01-01-120000", datetime(2026, 1, 1, 12, tzinfo=UTC)
 Ack = Callable[[str], None]
@@ -235,6 +236,19 @@ def _planning_held(folder: Path) -> list[str]:
     return [path.name for path in found if path.read_bytes() == path.name.encode() * 700]
 
 
+def _written_work(folder: Path, ack: Ack) -> None:
+    with storage_errors("writing planning files"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("w0", "w1", "w2"):
+            Written(folder / "written.json").add({f".planning/{name}": name})
+            ack(name)
+
+
+def _written_held(folder: Path) -> list[str]:
+    written = Written(folder / "written.json")
+    return [name for name in ("w0", "w1", "w2") if written.holds(f".planning/{name}", name)]
+
+
 STORES: dict[str, Store] = {
     "journal": Store(_journal_work, _journal_held, tuple(f"e{n}" for n in range(6))),
     "state": Store(_state_work, _state_held, ("s0", "s1", "s2")),
@@ -249,6 +263,7 @@ STORES: dict[str, Store] = {
     "registry": Store(_registry_work, _registry_held, ("one",)),
     "transcripts": Store(_transcripts_work, _transcripts_held, ("r/1/a/1", "r/1/a/2")),
     "planning files": Store(_planning_work, _planning_held, ("p0", "p1")),
+    "texts of ours": Store(_written_work, _written_held, ("w0", "w1", "w2")),
 }
 
 

@@ -35,6 +35,7 @@ from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_repo import Start, UserRepository, read_start
 from autopilot.workspace.veil import Veil
+from autopilot.workspace.written import Written
 
 Run = Callable[[str, str], Ran]
 RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
@@ -80,6 +81,7 @@ class GitWorkspace:
         self._planning: dict[str, str] = {}
         self._source: Source = Nothing()
         self._turn = threading.RLock()
+        self._written = Written(self._notes / f"{run}.written.json")
 
     def supply(self, source: Source) -> None:
         """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
@@ -311,7 +313,7 @@ class GitWorkspace:
         return Lander(self._user, self._store, self._places.home / "landing", patience_s)
 
     def _homeward(self) -> Homeward:
-        return Homeward(self._places.root, self._notes / f"{self._run}.written.json", self.planning_files())
+        return Homeward(self._places.root, self._written, self.planning_files())
 
     def _slot_at(self, folder: Path) -> Slot:
         aside = self._source.names

@@ -1,17 +1,15 @@
 """Planning files: read from the user once, laid over clones, taken back with care, and written home again."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-import msgspec
-
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.protocols import Taken
 from autopilot.workspace.beneath import Refused, opened, parts_of, read_regular, walk, write_atomic, write_new
 from autopilot.workspace.removal import remove
+from autopilot.workspace.written import Written
 
 FOLDER = ".planning"
 
@@ -76,29 +74,20 @@ def snapshot(root: Path) -> dict[str, str]:
     return {path: text for path, text in found.items() if "\0" not in text}
 
 
-class Written(msgspec.Struct, frozen=True):
-    """The hashes of every text we ever wrote to a path: what we may overwrite."""
-
-    hashes: dict[str, list[str]] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Homeward:
     """Writes artifacts into the user's `.planning`, never over something the user changed."""
 
     root: Path
-    record: Path
+    written: Written
     known: Mapping[str, str]
 
     def write(self, files: Mapping[str, str]) -> tuple[str, ...]:
         checked(files)
-        written = self._load()
         with opened(self.root) as top:
-            names = {path: self._free_name(top, path, text, written) for path, text in files.items()}
-            for path, text in files.items():
-                written.hashes.setdefault(names[path], []).append(_hash(text))
+            names = {path: self._free_name(top, path, text) for path, text in files.items()}
             # Noted first: a file we wrote is known as ours even if we are cut off right after it.
-            self._save(written)
+            self.written.add({names[path]: text for path, text in files.items()})
             for path, text in files.items():
                 write_atomic(top, names[path], text.encode("utf-8", "replace"))
         moved = ((path, name) for path, name in names.items() if name != path)
@@ -106,41 +95,24 @@ class Homeward:
 
     def acceptable(self, files: Mapping[str, str]) -> dict[str, str]:
         """Those of the files the user has not changed meanwhile."""
-        written = self._load()
         with opened(self.root) as top:
-            return {path: text for path, text in files.items() if self._may_write(top, path, text, written)}
+            return {path: text for path, text in files.items() if self._may_write(top, path, text)}
 
-    def _free_name(self, top: int, path: str, text: str, written: Written) -> str:
+    def _free_name(self, top: int, path: str, text: str) -> str:
         names = chain((path,), (beside(path, n) for n in count(1)))
-        return next(name for name in names if self._may_write(top, name, text, written))
+        return next(name for name in names if self._may_write(top, name, text))
 
-    def _may_write(self, top: int, name: str, text: str, written: Written) -> bool:
+    def _may_write(self, top: int, name: str, text: str) -> bool:
         try:
             there = read_regular(top, name).decode("utf-8", "replace")
         except FileNotFoundError:
             return True
         except Refused:
             return False
-        return there in {text, self.known.get(name)} or _hash(there) in written.hashes.get(name, ())
-
-    def _load(self) -> Written:
-        if not self.record.exists():
-            return Written()
-        try:
-            return msgspec.json.decode(self.record.read_bytes(), type=Written)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return Written()  # Without the record every file counts as the user's: none is replaced.
-
-    def _save(self, written: Written) -> None:
-        with opened(self.record.parent) as folder:
-            write_atomic(folder, self.record.name, msgspec.json.encode(written))
+        return there in {text, self.known.get(name)} or self.written.holds(name, there)
 
 
 def beside(path: str, n: int) -> str:
     """`PLAN.md` becomes `PLAN.autopilot.md`, then `PLAN.autopilot-2.md`."""
     name = PurePosixPath(path)
     return str(name.with_name(f"{name.stem}.autopilot{'' if n == 1 else f'-{n}'}{name.suffix}"))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -7,6 +7,7 @@ import pytest
 
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.workspace.planning_files import Homeward, overlay, snapshot, take_back
+from autopilot.workspace.written import Written
 from support.repos import write
 
 LAID = {".planning/PLAN.md": "plan\n", ".planning/phases/01-x/CONTEXT.md": "context\n"}
@@ -83,7 +84,7 @@ def test_a_linked_planning_folder_is_an_error_that_says_what_to_do(tmp_path: Pat
 
 
 def homeward(root: Path, known: dict[str, str]) -> Homeward:
-    return Homeward(root, root / "written.json", known)
+    return Homeward(root, Written(root / "written.json"), known)
 
 
 def test_our_own_earlier_text_and_the_snapshot_are_overwritten(tmp_path: Path) -> None:
