@@ -50,7 +50,7 @@ class Campaign:
     def fought(self, spared: Spared) -> Counter[str]:
         with room() as place:
             letters = OneLetter(place)
-            usual = spared.seconds / (3 if self.kind != "child" else 30)
+            usual = spared.seconds / (6 if self.kind != "child" else 30)
             before, pause, length, code = letters.mine(), usual, 0, 1
             while code != 0:
                 with condemned(letters, place) as run:
