@@ -173,7 +173,7 @@ class Projection:
             if id_ in tokens:
                 more = more | {"tokens_used": own["tokens_used"] + tokens[id_]}
             if shown is None or shown.own is not own or shown.more != more:
-                self._shown[id_] = Shown(history, own_passes, own, more, own | more)
+                self._shown[id_] = Shown(history, own_passes, own, more, own | more if more else own)
         return {id_: self._shown[id_].state for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
