@@ -132,8 +132,12 @@ class UserRepository:
     def dirty(self) -> tuple[str, ...]:
         """What is uncommitted in the checkout, our own folders left out."""
         without = [f":(exclude,top){name}" for name in OURS_ALONE]
-        out = self.git.out("status", "--porcelain", "-z", "--no-renames", "-uall", "--", ".", *without)
-        return tuple(shown(line[3:].decode("utf-8", "surrogateescape")) for line in out.split(b"\0")[:-1])
+        changed = self.git.out("status", "--porcelain", "-z", "--no-renames", "-uno", "--", ".", *without).split(b"\0")
+        # Asked for by itself: `status` would look through our folders, whatever it is told to leave out.
+        unlisted = [f"--exclude=/{name}/" for name in OURS_ALONE]
+        new = self.git.out("ls-files", "-o", "-z", "--exclude-standard", *unlisted).split(b"\0")
+        found = (*(line[3:] for line in changed[:-1]), *new[:-1])
+        return tuple(shown(name.decode("utf-8", "surrogateescape")) for name in found)
 
     def file_sha256(self, path: str) -> str | None:
         with opened(self.root) as top, suppress(FileNotFoundError, Refused):
