@@ -225,11 +225,14 @@ def test_a_branch_somebody_else_holds_leaves_everything_as_it_was(bench: Bench) 
     assert state(bench.root)[:2] == (files, index)
 
 
+@pytest.mark.parametrize("left", ["nothing", "all of it", "half of it", "zeros"])
 @pytest.mark.parametrize("lock", ["refs/heads/main.lock", "HEAD.lock"])
-def test_a_lock_our_own_killed_git_left_is_cleared(bench: Bench, lock: str) -> None:
-    (bench.root / ".git" / lock).write_text("")
+def test_a_lock_our_own_killed_git_or_a_power_cut_left_is_cleared(bench: Bench, lock: str, left: str) -> None:
+    commit = bench.seal({"a.txt": "A\n"})
+    content = {"nothing": "", "all of it": f"{commit}\n", "half of it": commit[:20], "zeros": "\0" * 40}
+    (bench.root / ".git" / lock).write_text(content[left])
 
-    assert land_hastily(bench, bench.seal({"a.txt": "A\n"})).landed
+    assert land_hastily(bench, commit).landed
 
 
 def test_a_folder_that_cannot_be_written_leaves_everything_as_it_was(bench: Bench) -> None:

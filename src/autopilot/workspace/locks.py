@@ -22,8 +22,8 @@ def clear_ref_lock(lock: Path, target: str, repository: Path, patience_s: float 
     """
     True when the lock is not there (any more).
 
-    One left by our own killed git is empty or holds our target; it is removed after a wait, and only if no process
-    has it open and no git works in the repository.
+    One left by our own killed git is empty or holds our target, or as much of it as a power cut has left; it is removed
+    after a wait, and only if no process has it open and no git works in the repository.
     """
     end = time.monotonic() + patience_s
     while lock.exists():
@@ -40,7 +40,7 @@ def _removed(lock: Path) -> bool:
 
 def _is_ours(lock: Path, target: str) -> bool:
     with suppress(OSError):
-        return lock.read_text(encoding="utf-8", errors="replace").strip() in {"", target}
+        return target.startswith(lock.read_text(encoding="utf-8", errors="replace").replace("\0", "").strip())
     return False
 
 
