@@ -14,7 +14,7 @@ from support.striking import told_in_child
 from support.struck_runs import StruckProject
 
 # So many faults a store, 0 for every operation with every kind; and so many runs that are struck somewhere.
-A_STORE, RUNS = (0, 200) if full() else (60, 3)
+A_STORE, RUNS = (0, 300) if full() else (60, 3)
 
 
 @pytest.fixture(scope="module")
