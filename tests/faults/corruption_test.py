@@ -150,8 +150,7 @@ def make_book(folder: Path) -> None:
 
 
 def look_book(folder: Path) -> Any:
-    with book.Opened(str(folder / "repo-map.db")) as opened:
-        return opened.note("commit"), list(opened.paths())
+    return book.with_book(str(folder / "repo-map.db"), lambda opened: (opened.note("commit"), list(opened.paths())))
 
 
 def make_lines(folder: Path) -> None:

@@ -10,8 +10,11 @@ from autopilot.workspace.repo_map.paper import Tally
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 TOP = 5
 # The part of the map that is as it was while files only change.
@@ -71,6 +74,12 @@ on conflict (path) do update set (key, {COUNTS}) = (
 )
 """  # noqa: S608 - our names
 TALLY = f"select language, files, parsed, {COUNTS} from languages where files > 0 order by files desc, language"  # noqa: S608 - our names
+ELSEWHERE = frozenset(
+    {
+        sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+    }
+)  # fmt: skip
 BODIES = "select path, language, body from files left join outlines using (key) order by path"
 
 
@@ -123,6 +132,29 @@ class Book:
         yield from self._db.execute(BODIES)
 
 
+def with_book(path: str, work: "Callable[[Book], T]") -> "T":
+    """What comes of the work; a book whose damage shows only now is begun anew, once."""
+    try:
+        with Opened(path) as book:
+            return work(book)
+    except sqlite3.Error as error:
+        if not is_damaged(error):
+            raise
+    _discard(path)
+    with Opened(path) as book:
+        return work(book)
+
+
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether the book itself is at fault, and not the disk, a lock or our rights."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF not in ELSEWHERE
+
+
+def _discard(path: str) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        discard(path + end)
+
+
 class Opened:
     """The book at the path for a while; one that cannot be read, or is of another edition, is begun anew."""
 
@@ -150,13 +182,12 @@ def _connected(path: str) -> sqlite3.Connection:
     os.makedirs(path.rpartition("/")[0], exist_ok=True)  # noqa: PTH103 - importing pathlib is slow
     try:
         connection = _prepared(path)
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+    except sqlite3.Error as error:
+        if not is_damaged(error):
             raise
         connection = None
     if connection is None:
-        for end in ("", "-wal", "-shm", "-journal"):
-            discard(path + end)
+        _discard(path)
         connection = _prepared(path)
         assert connection is not None
     return connection

@@ -69,12 +69,11 @@ def main() -> None:
 def _done(request: Request) -> str:
     import sqlite3
 
-    from autopilot.workspace.repo_map.book import Opened
+    from autopilot.workspace.repo_map.book import with_book
     from autopilot.workspace.repo_map.plain_git import MappingFailed
 
     try:
-        with Opened(request.book) as book:
-            return _Mapping(request, book).done()
+        return with_book(request.book, lambda book: _Mapping(request, book).done())
     except (OSError, sqlite3.Error, MappingFailed) as error:
         sys.exit(str(error))
 
