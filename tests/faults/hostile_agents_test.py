@@ -120,7 +120,8 @@ def place() -> Iterator[Path]:
 
 
 def arena(place: Path, hostile: Hostile, sandbox: str) -> Arena:
-    config = {"workflow": {"research": False}, "limits": {"agent_seconds": hostile.seconds, "cooldown_seconds": 0}}
+    limits = {"agent_seconds": hostile.seconds, "cooldown_seconds": 0, "wait_minutes": 0.02, "wait_hours": 0.002}
+    config = {"workflow": {"research": False}, "limits": limits}
     root = make_repo(
         place / "project",
         {"README.md": "letters\n", "notes.txt": "mine\n", "todo.txt": "a\n", ".planning/ROADMAP.md": roadmap_of("1"),
