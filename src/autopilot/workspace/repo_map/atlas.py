@@ -1,7 +1,6 @@
 """Maps of commits: what changed is read from our own git, the rest is known from before."""
 
 import os
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from autopilot.domain.errors import AutopilotError
 from autopilot.domain.repo_map import MAP_PATH, Charted, Language, MappedFile, Outline, RepoMap
 from autopilot.domain.running import Job, Processes
 from autopilot.workspace.git import TIMEOUT_S, Git
-from autopilot.workspace.repo_map.book import Book, Opened
+from autopilot.workspace.repo_map.book import TROUBLE, Book, Opened
 from autopilot.workspace.repo_map.glance import UP_TO_DATE, is_current
 from autopilot.workspace.repo_map.mapper import CAREFUL, CHART, CODE, COMMIT, MOVE, PAPER
 
@@ -104,7 +103,7 @@ class GitAtlas:
                     if book.note(COMMIT) == commit:
                         return RepoMap(files=tuple(_mapped(book)))
             self.trouble = "another process keeps taking the book elsewhere"
-        except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:
+        except (OSError, *TROUBLE, msgspec.MsgspecError) as error:
             self.trouble = str(error)
         return None
 

@@ -74,6 +74,8 @@ on conflict (path) do update set (key, {COUNTS}) = (
 )
 """  # noqa: S608 - our names
 TALLY = f"select language, files, parsed, {COUNTS} from languages where files > 0 order by files desc, language"  # noqa: S608 - our names
+# What is told of a damaged book may hold bytes of it that are no text.
+TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 ELSEWHERE = frozenset(
     {
         sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
@@ -137,7 +139,7 @@ def with_book(path: str, work: "Callable[[Book], T]") -> "T":
     try:
         with Opened(path) as book:
             return work(book)
-    except sqlite3.Error as error:
+    except TROUBLE as error:
         if not is_damaged(error):
             raise
     _discard(path)
@@ -145,7 +147,7 @@ def with_book(path: str, work: "Callable[[Book], T]") -> "T":
         return work(book)
 
 
-def is_damaged(error: sqlite3.Error) -> bool:
+def is_damaged(error: Exception) -> bool:
     """Whether the book itself is at fault, and not the disk, a lock or our rights."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF not in ELSEWHERE
 
@@ -164,7 +166,7 @@ class Opened:
     def __enter__(self) -> Book:
         try:
             self._connection.execute("begin immediate")
-        except sqlite3.Error:
+        except TROUBLE:
             self._connection.close()
             raise
         return Book(self._connection)
@@ -182,7 +184,7 @@ def _connected(path: str) -> sqlite3.Connection:
     os.makedirs(path.rpartition("/")[0], exist_ok=True)  # noqa: PTH103 - importing pathlib is slow
     try:
         connection = _prepared(path)
-    except sqlite3.Error as error:
+    except TROUBLE as error:
         if not is_damaged(error):
             raise
         connection = None
@@ -201,7 +203,7 @@ def _prepared(path: str) -> sqlite3.Connection | None:
         (edition,) = connection.execute("pragma user_version").fetchone()
         if edition == 0:
             connection.executescript(f"begin immediate; {TABLES} pragma user_version = {EDITION}; commit;")
-    except sqlite3.DatabaseError:
+    except TROUBLE:
         connection.close()
         raise
     if edition not in {0, EDITION}:

@@ -67,14 +67,13 @@ def main() -> None:
 
 
 def _done(request: Request) -> str:
-    import sqlite3
 
-    from autopilot.workspace.repo_map.book import with_book
+    from autopilot.workspace.repo_map.book import TROUBLE, with_book
     from autopilot.workspace.repo_map.plain_git import MappingFailed
 
     try:
         return with_book(request.book, lambda book: _Mapping(request, book).done())
-    except (OSError, sqlite3.Error, MappingFailed) as error:
+    except (OSError, *TROUBLE, MappingFailed) as error:
         sys.exit(str(error))
 
 
