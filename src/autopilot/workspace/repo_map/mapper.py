@@ -67,7 +67,6 @@ def main() -> None:
 
 
 def _done(request: Request) -> str:
-
     from autopilot.workspace.repo_map.book import TROUBLE, with_book
     from autopilot.workspace.repo_map.plain_git import MappingFailed
 
