@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.workspace.beneath import opened
+
 NEW_LINE = b"\n"
 Stamp = tuple[int, int, int]
 
@@ -53,7 +55,8 @@ class Written:
         finally:
             os.close(file)
         if before == 0:
-            _sync(self._path.parent)
+            with opened(self._path.parent) as folder:
+                os.fsync(folder)
 
     def _look(self) -> None:
         """Take in what the file says, if it is not as we left it."""
@@ -87,11 +90,3 @@ def _hash(text: str) -> str:
 
 def _stamp(found: os.stat_result) -> Stamp:
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
