@@ -47,7 +47,7 @@ class Cage:
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def cage(request: pytest.FixtureRequest, tmp_path: Path) -> Cage:
     try:
-        made = Cage(tmp_path.resolve(), choose(request.param, ChildProcesses()))
+        made = Cage(tmp_path.resolve(), choose(request.param, ChildProcesses(territory=str(tmp_path))))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
     texts = {

@@ -1,6 +1,8 @@
 """What `Processes` promises: a program runs to its end, and nothing of it is left afterwards."""
 
+import fcntl
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +20,8 @@ from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses
 
 PATH = os.environ["PATH"]
+# Other tests run at the same time, and a mark belongs to one job.
+OURS = f"tests-{os.getpid()}"
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="marks are read from /proc, which only Linux has")
 
 
@@ -27,8 +31,10 @@ def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     if request.param == "by keeper":
         if sys.platform != "linux":
             pytest.skip("keepers need Linux")
-        return KeptProcesses(tmp_path_factory.mktemp("keep"), ChildProcesses(), boot="boot")
-    return ChildProcesses() if request.param == "by launcher" else ChildProcesses(tools="/nonexistent")
+        return KeptProcesses(tmp_path_factory.mktemp("keep"), ChildProcesses(territory=OURS), boot="boot")
+    if request.param == "by hook":
+        return ChildProcesses(tools="/nonexistent", territory=OURS)
+    return ChildProcesses(territory=OURS)
 
 
 def shell(script: str, cwd: Path, mark: str = "", timeout_s: float = 20.0) -> Job:
@@ -73,7 +79,7 @@ def test_the_program_runs_in_its_folder_with_the_given_environment_and_no_other(
     monkeypatch.setenv("PLANTED_SECRET", "s3cret")
     ran = processes.run(Job(argv=("env",), cwd=str(tmp_path), env={"PATH": PATH, "A": "1"}, mark="run/1"))
 
-    assert set(ran.stdout.decode().splitlines()) == {f"PATH={PATH}", "A=1", "AUTOPILOT_MARK=run/1"}
+    assert set(ran.stdout.decode().splitlines()) == {f"PATH={PATH}", "A=1", f"AUTOPILOT_MARK={OURS}/run/1"}
     assert processes.run(shell("pwd -P", tmp_path)).stdout.decode().strip() == str(tmp_path.resolve())
 
 
@@ -119,25 +125,25 @@ def test_reopening_the_error_stream_by_name_loses_nothing(processes: Processes, 
 
 
 def test_at_the_time_limit_the_program_is_cut_off_and_its_output_kept(processes: Processes, tmp_path: Path) -> None:
-    ran = processes.run(shell("echo begun; sleep 60", tmp_path, timeout_s=0.3))
+    ran = processes.run(shell("echo begun; sleep 60", tmp_path, timeout_s=1.0))
 
     assert ran.exit_code is None
     assert ran.stdout == b"begun\n"
-    assert 0.3 <= ran.seconds < 1.3
+    assert 1.0 <= ran.seconds < 30
 
 
 def test_a_program_that_ignores_every_polite_signal_is_cut_off_too(processes: Processes, tmp_path: Path) -> None:
-    ran = processes.run(shell("trap '' TERM INT HUP; while :; do sleep 0.05; done", tmp_path, timeout_s=0.3))
+    ran = processes.run(shell("trap '' TERM INT HUP; while :; do sleep 0.05; done", tmp_path, timeout_s=1.0))
 
     assert ran.exit_code is None
-    assert ran.seconds < 1.3
+    assert ran.seconds < 30
 
 
 def test_a_child_holding_the_output_open_does_not_keep_us_waiting(processes: Processes, tmp_path: Path) -> None:
     ran = processes.run(shell("sleep 60 & echo done", tmp_path))
 
     assert ran.stdout == b"done\n"
-    assert ran.seconds < 5
+    assert ran.seconds < 30
 
 
 def test_the_rest_of_the_group_is_gone_after_a_normal_end(processes: Processes, tmp_path: Path) -> None:
@@ -154,7 +160,44 @@ def test_a_daemon_in_a_session_of_its_own_does_not_survive(processes: Processes,
     ran = processes.run(shell(script, tmp_path, mark="run/daemon", timeout_s=limit))
 
     assert not is_alive(int((tmp_path / "pid").read_text()))
-    assert ran.seconds < 5
+    assert ran.seconds < 30
+
+
+@on_linux
+def test_a_daemon_whose_first_thread_has_ended_does_not_survive(processes: Processes, tmp_path: Path) -> None:
+    """Its environment can no longer be read where that of a process is read."""
+    code = (
+        "import ctypes, os, threading, time\n"
+        "os.fork() and os._exit(0)\n"
+        "os.setsid()\n"
+        "threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "os.close(1), os.close(2), open('pid', 'w').write(str(os.getpid()))\n"
+        "ctypes.CDLL(None).pthread_exit(None)\n"
+    )
+    run = f"{shlex.join((sys.executable, '-c', code))}; until test -s pid; do sleep 0.01; done; sleep 0.2"
+    processes.run(shell(run, tmp_path, mark="run/headless"))
+
+    tasks = Path(f"/proc/{(tmp_path / 'pid').read_text()}/task")
+    assert not tasks.exists() or len(list(tasks.iterdir())) == 1
+
+
+@on_linux
+def test_what_is_still_dying_holds_nothing_when_all_is_said_to_be_gone(processes: Processes, tmp_path: Path) -> None:
+    """It has much memory to give back, and gives its locks back after that."""
+    held = tmp_path / "held"
+    code = (
+        "import fcntl, time\n"
+        "file = open('held', 'w')\n"
+        "fcntl.flock(file, fcntl.LOCK_EX)\n"
+        "memory = b'x' * 400_000_000\n"
+        "open('ready', 'w').close()\n"
+        "time.sleep(60)\n"
+    )
+    run = f"{shlex.join((sys.executable, '-c', code))} & until test -e ready; do sleep 0.01; done; kill -9 $!"
+    processes.run(shell(run, tmp_path, mark="run/heavy"))
+
+    with held.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_the_started_program_is_named_while_it_runs(processes: Processes, tmp_path: Path) -> None:
@@ -230,7 +273,7 @@ def test_a_file_cannot_grow_past_its_ceiling(tmp_path: Path) -> None:
 @on_linux
 def test_sweeping_a_mark_ends_what_lies_beneath_it_and_nothing_beside_it(processes: Processes) -> None:
     children = {
-        mark: subprocess.Popen(["sleep", "60"], env={"AUTOPILOT_MARK": mark})
+        mark: subprocess.Popen(["sleep", "60"], env={"AUTOPILOT_MARK": f"{OURS}/{mark}"})
         for mark in ("r1", "r1/2/plan/1", "r10", "r2/r1")
     }
     try:
@@ -245,7 +288,7 @@ def test_sweeping_a_mark_ends_what_lies_beneath_it_and_nothing_beside_it(process
 
 @on_linux
 def test_a_sweep_spares_a_run_of_the_same_name_in_another_repository(tmp_path: Path) -> None:
-    here, there = ChildProcesses(territory="here"), ChildProcesses(territory="there")
+    here, there = ChildProcesses(territory=f"{OURS}-here"), ChildProcesses(territory=f"{OURS}-there")
     swept: list[tuple[int, int]] = []
 
     def sweep_both(_: int) -> None:
@@ -258,10 +301,10 @@ def test_a_sweep_spares_a_run_of_the_same_name_in_another_repository(tmp_path: P
 
 @on_linux
 def test_a_sweep_spares_ourselves_and_our_parents() -> None:
-    code = "from autopilot.sandbox.processes import ChildProcesses as C; print(C().sweep('mine'))"
+    code = f"from autopilot.sandbox.processes import ChildProcesses as C; print(C().sweep('{OURS}'))"
     script = f'{sys.executable} -c "{code}"; echo parent lives'
     ran = subprocess.run(
-        ["sh", "-c", script], env={"AUTOPILOT_MARK": "mine", "PATH": PATH}, capture_output=True, text=True, check=True
+        ["sh", "-c", script], env={"AUTOPILOT_MARK": OURS, "PATH": PATH}, capture_output=True, text=True, check=True
     )
 
     assert ran.stdout.split("\n")[:2] == ["0", "parent lives"]
@@ -304,7 +347,7 @@ def test_several_programs_at_once_do_not_disturb_each_other(processes: Processes
 
 
 def test_while_halted_every_thread_is_interrupted_and_nothing_starts(tmp_path: Path) -> None:
-    processes, met = ChildProcesses(), tmp_path / "met"
+    processes, met = ChildProcesses(territory=OURS), tmp_path / "met"
     ends: list[BaseException] = []
 
     def work() -> None:

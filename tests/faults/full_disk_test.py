@@ -73,7 +73,7 @@ def test_what_cannot_be_printed_does_not_end_a_run() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="calls are held on Linux only")
 def test_an_answer_of_which_the_disk_took_only_a_part_is_no_answer(tmp_path: Path) -> None:
     """What a keeper could not keep is told, and the call is made again by the next run."""
-    held = KeptProcesses(tmp_path / "keep", ChildProcesses(), "boot")
+    held = KeptProcesses(tmp_path / "keep", ChildProcesses(territory=str(tmp_path)), "boot")
     job = Job(
         argv=("sh", "-c", "echo answer"), cwd=str(tmp_path), env=dict(os.environ), mark="r/1/plan/1", timeout_s=30
     )

@@ -74,7 +74,7 @@ def make_site(
     tier: Literal["auto", "none"] = "auto",
     environment: Mapping[str, str] = os.environ,
 ) -> Site:
-    bench, processes = make_bench(folder, pages), ChildProcesses()
+    bench, processes = make_bench(folder, pages), ChildProcesses(territory=str(folder))
     ground = choose(tier, processes)
     looking = BrowserLooking(
         workspace=bench.workspace,

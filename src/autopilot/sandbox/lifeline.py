@@ -10,6 +10,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from autopilot.sandbox import marks
+
 PATIENCE_S = 10.0
 _PID = re.compile(rb'"child-pid":\s*(\d+)')
 
@@ -58,7 +60,7 @@ class Lifeline:
         first = int(found[1])
         with suppress(OSError):
             self._first = os.pidfd_open(first)
-            if _parent(first) != pid:
+            if int(marks.stat_of(str(first))[1]) != pid:
                 self._let_go()
 
     def gone(self) -> bool:
@@ -108,8 +110,3 @@ def _read(descriptor: int, patience_s: float) -> bytes:
             break
         text += chunk
     return text
-
-
-def _parent(pid: int) -> int:
-    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - at every command, so no Path
-        return int(file.read().rpartition(b")")[2].split()[1])

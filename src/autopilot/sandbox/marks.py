@@ -13,6 +13,7 @@ PROC = Path("/proc")
 # A process the kernel cannot end (a hung disk) must not hang us as well.
 PATIENCE_S = 10.0
 YOUNG_S, LOADING_S, LOADING_LOOKS = 2.0, 0.001, 5
+LINKS_OF_ONE = 3
 
 
 def sweep(mark: str, sparing: Collection[str] = ()) -> int:
@@ -51,17 +52,46 @@ def carriers(mark: str, stack: ExitStack) -> Iterator[tuple[int, int | None]]:
             yield int(name), hold
 
 
+def await_group(leader: int) -> None:
+    """
+    Wait for the rest of a killed group whose leader is reaped.
+
+    What dies has lost its environment, and with it the mark, while it still holds its ports, locks and folders: for a
+    second, if it has much memory to give back.
+    """
+    try:
+        os.killpg(leader, 0)
+    except (ProcessLookupError, PermissionError):
+        return
+    with ExitStack() as stack:
+        holds = [hold for pid in _members(leader) if (hold := _hold(pid)) is not None]
+        for hold in holds:
+            stack.callback(os.close, hold)
+        _await_ends(holds, time.monotonic() + PATIENCE_S)
+
+
+def _members(group: int) -> Iterator[int]:
+    for name in os.listdir(PROC) if PROC.is_dir() else ():  # noqa: PTH208 - see the scan
+        with suppress(OSError):
+            if name.isdigit() and int(stat_of(name)[2]) == group:
+                yield int(name)
+
+
 def lineage() -> Iterator[int]:
     """Ourselves, our parent, its parent, and so on."""
     pid = os.getpid()
     while pid > 0:
         yield pid
         try:
-            stat = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+            pid = int(stat_of(str(pid))[1])
         except OSError:
             return
-        # The name in brackets may itself contain brackets and spaces.
-        pid = int(stat.rpartition(")")[2].split()[1])
+
+
+def stat_of(pid: str) -> list[bytes]:
+    """State, parent, group and the rest, without the name in brackets, which may itself contain brackets and spaces."""
+    with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - see the scan
+        return file.readall().rpartition(b")")[2].split()
 
 
 def _carries_soon(pid: str, mark: bytes) -> bool:
@@ -86,8 +116,19 @@ def _has(environment: bytes, mark: bytes) -> bool:
 
 
 def _environment(pid: str) -> bytes:
+    """Where a program's first thread has ended and others go on, theirs."""
+    found = _text(f"/proc/{pid}/environ")
+    with suppress(OSError):
+        # A thread is a link: nearly all that have no environment have one thread, and are not looked at further.
+        if not found and os.stat(f"/proc/{pid}/task").st_nlink > LINKS_OF_ONE:  # noqa: PTH116 - see the scan
+            tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - see the scan
+            return next(filter(None, (_text(f"/proc/{pid}/task/{task}/environ") for task in tasks)), b"")
+    return found
+
+
+def _text(path: str) -> bytes:
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - see the scan
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see the scan
             return file.readall()
     except OSError:
         return b""

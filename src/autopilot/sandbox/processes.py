@@ -131,6 +131,8 @@ def _end(child: subprocess.Popen[bytes], job: Job) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+        if not alone:
+            marks.await_group(child.pid)
 
 
 def _ended_all(pid: int) -> bool:

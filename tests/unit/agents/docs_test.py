@@ -59,7 +59,8 @@ def test_the_example_agent_works(
     (tmp_path / "my_agent.py").write_text(example("agent"))
     monkeypatch.setenv("MY_TOOL", f"{sys.executable} {tool}")
     monkeypatch.setenv("AUTOPILOT_PASS_ENV", "MY_TOOL")
-    agent = ExecAgent(f"{sys.executable} my_agent.py", ChildProcesses(), tmp_path / "t", "r", tmp_path)
+    processes = ChildProcesses(territory=str(tmp_path))
+    agent = ExecAgent(f"{sys.executable} my_agent.py", processes, tmp_path / "t", "r", tmp_path)
 
     reply = agent.call(msgspec.structs.replace(CALL, folder=str(tmp_path)), lambda _: None)
     assert (reply.outcome, reply.answer) == (outcome, '{"notes": "fine"}' if outcome == "ok" else None)

@@ -35,7 +35,7 @@ def watching(folder: Path, clocks: Clocks, *, may_be_silent: bool = False) -> Id
 
 
 def processes(kind: str, folder: Path) -> Processes:
-    plain = ChildProcesses()
+    plain = ChildProcesses(territory=str(folder))
     return plain if kind == "child" else KeptProcesses(folder / "keep", plain, boot_id())
 
 
@@ -64,8 +64,10 @@ def test_a_program_without_a_sign_of_life_is_ended(tmp_path: Path, kind: str, sc
 def test_a_program_that_may_be_silent_is_let_be_until_it_has_spoken(tmp_path: Path) -> None:
     quiet = "import time\ntime.sleep(1.5)\n"
 
-    assert ChildProcesses().run(job(quiet, tmp_path, may_be_silent=True)).exit_code == 0
-    assert ChildProcesses().run(job(NOTHING, tmp_path, may_be_silent=True)).idle
+    plain = processes("child", tmp_path)
+
+    assert plain.run(job(quiet, tmp_path, may_be_silent=True)).exit_code == 0
+    assert plain.run(job(NOTHING, tmp_path, may_be_silent=True)).idle
 
 
 def test_time_in_which_the_machine_slept_is_no_idleness(tmp_path: Path) -> None:
