@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from autopilot.sandbox.choose import choose
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
+from support.waiting import is_alive, soon
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
 
@@ -78,20 +78,6 @@ def job(folder: Path, script: str, stdin: bytes = b"the prompt") -> Job:
     return Job(argv=argv, cwd=str(folder), env={"PATH": PATH}, stdin=stdin, mark=CALL, timeout_s=60)
 
 
-def comes_true(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return condition()
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def begun_and_killed(folder: Path, script: str, lease_s: float = 60.0, tier: SandboxChoice = "none") -> int:
     """A run that starts the call and dies; the number of the program it started."""
     argv = [sys.executable, "-c", RUN, str(folder / "keep"), str(folder), script, str(lease_s), PATH, CALL, tier]
@@ -119,7 +105,7 @@ def test_a_call_outlives_its_run_and_the_next_one_takes_its_result(tmp_path: Pat
 def test_a_result_that_came_while_nobody_looked_is_taken_as_often_as_asked_for(tmp_path: Path) -> None:
     pid = begun_and_killed(tmp_path, "echo the answer; exit 3")
     kept = kept_in(tmp_path)
-    assert comes_true(lambda: not is_alive(pid))
+    assert soon(lambda: not is_alive(pid))
 
     for _ in range(2):
         assert kept.run(job(tmp_path, "echo the answer; exit 3")).exit_code == 3
@@ -140,11 +126,11 @@ def test_what_is_not_the_same_call_is_ended_and_asked_anew(tmp_path: Path, what:
 
 def test_without_a_run_the_lease_ends_and_with_it_everything_the_program_started(tmp_path: Path) -> None:
     script = "setsid sh -c 'echo $$ > daemon; exec sleep 60' & env -i setsid sleep 61 & echo $! > bare; sleep 60"
-    pid = begun_and_killed(tmp_path, script, lease_s=0.6)
-    assert comes_true(lambda: (tmp_path / "daemon").exists() and (tmp_path / "bare").exists())
+    pid = begun_and_killed(tmp_path, script, lease_s=2.0)
+    assert soon(lambda: (tmp_path / "daemon").exists() and (tmp_path / "bare").exists())
     pids = [pid, *(int((tmp_path / name).read_text()) for name in ("daemon", "bare"))]
 
-    assert comes_true(lambda: not any(map(is_alive, pids)))
+    assert soon(lambda: not any(map(is_alive, pids)))
     assert kept_in(tmp_path).run(job(tmp_path, "echo anew")).stdout == b"anew\n"
 
 
@@ -160,7 +146,7 @@ def test_a_keeper_that_was_killed_holds_nothing(tmp_path: Path) -> None:
     os.kill(int((place / "keeper").read_text().split()[0]), signal.SIGKILL)
     kept = kept_in(tmp_path)
 
-    assert comes_true(lambda: kept.place(CALL, "the prompt") is None)
+    assert soon(lambda: kept.place(CALL, "the prompt") is None)
     assert kept.run(job(tmp_path, "echo anew")).stdout == b"anew\n"
     assert not is_alive(pid)
 
@@ -241,7 +227,7 @@ def test_a_halt_ends_kept_calls_too(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=call)
     thread.start()
-    assert comes_true(lambda: bool(begun))
+    assert soon(lambda: bool(begun))
     with others.halted():
         thread.join(20)
     assert (len(errors), is_alive(begun[0])) == (1, False)
@@ -256,7 +242,7 @@ def test_a_confined_program_is_held_and_taken_up_as_well(tmp_path: Path, tier: S
         pytest.skip(error.what)
     script = "echo x >> starts; (setsid sleep 61 &); while ! test -e go; do sleep 0.02; done; cat"
     pid = begun_and_killed(tmp_path, script, tier=tier)
-    assert comes_true((tmp_path / "starts").exists)
+    assert soon((tmp_path / "starts").exists)
     (tmp_path / "go").touch()
 
     assert processes.run(job(tmp_path, script)).stdout == b"the prompt"

@@ -7,8 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.processes import ChildProcesses
+from support.waiting import is_alive, soon
 
 PATH = os.environ["PATH"]
 # Other tests run at the same time, and a mark belongs to one job.
@@ -39,23 +38,6 @@ def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 def shell(script: str, cwd: Path, mark: str = "", timeout_s: float = 20.0) -> Job:
     return Job(argv=("sh", "-c", script), cwd=str(cwd), env={"PATH": PATH}, mark=mark, timeout_s=timeout_s)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether it runs; a zombie does not."""
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return state != "Z"
-
-
-def comes_true(condition: Callable[[], bool], within_s: float = 5.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return condition()
 
 
 @pytest.mark.parametrize("code", [0, 1, 75, 255])
@@ -149,7 +131,7 @@ def test_a_child_holding_the_output_open_does_not_keep_us_waiting(processes: Pro
 def test_the_rest_of_the_group_is_gone_after_a_normal_end(processes: Processes, tmp_path: Path) -> None:
     ran = processes.run(shell("sleep 60 & echo $!", tmp_path))
 
-    assert comes_true(lambda: not is_alive(int(ran.stdout)))
+    assert soon(lambda: not is_alive(int(ran.stdout)))
 
 
 @on_linux
@@ -323,13 +305,13 @@ def test_a_program_dies_with_us(tmp_path: Path) -> None:
     )
     harness = subprocess.Popen([sys.executable, "-c", code])
     written = tmp_path / "pid"
-    assert comes_true(lambda: written.exists() and bool(written.read_text()), within_s=20)
+    assert soon(lambda: written.exists() and bool(written.read_text()))
     pid = int(written.read_text())
-    assert comes_true(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
+    assert soon(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
 
     harness.kill()
     harness.wait()
-    assert comes_true(lambda: not is_alive(pid))
+    assert soon(lambda: not is_alive(pid))
 
 
 def test_several_programs_at_once_do_not_disturb_each_other(processes: Processes, tmp_path: Path) -> None:
@@ -358,7 +340,7 @@ def test_while_halted_every_thread_is_interrupted_and_nothing_starts(tmp_path: P
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert comes_true(met.exists)
+    assert soon(met.exists)
     with processes.halted():
         thread.join(10)
         with pytest.raises(Interrupted):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from autopilot.journal.sqlite import SqliteJournal
 from support.aftermath import survivors
 from support.letters import Letters
 from support.repos import git
+from support.waiting import soon
 
 VICTIM = Path(__file__).parent / "victim.py"
 HALF = """
@@ -44,9 +44,7 @@ def begin(letters: Letters) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 30
-    while not (letters.home / "seen").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert soon((letters.home / "seen").exists)
     return run
 
 
@@ -59,9 +57,7 @@ def test_half_done_work_is_kept_and_the_step_runs_again(
     run = begin(letters)
     os.kill(run.pid, number)
     run.wait()
-    deadline = time.monotonic() + 30
-    while survivors(letters.root) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert soon(lambda: not survivors(letters.root))
 
     assert app.resume(str(letters.root), lambda *_: None, print).exit == 0
     ours = f"--git-dir={letters.root}/.autopilot/repo.git"

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.journal.lock import owner
-from support.aftermath import broken, events, leftovers, soon, twice
+from support.aftermath import broken, events, leftovers, twice
 from support.faults import full, record, seed
 from support.victims import room
+from support.waiting import soon
 from support.weather import OneLetter
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -13,11 +13,12 @@ import pytest
 from autopilot import app, hiring
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import Resumption
-from support.aftermath import soon, survivors
+from support.aftermath import survivors
 from support.faults import full
 from support.letters import Letters
 from support.repos import git
 from support.runs import Drive
+from support.waiting import soon
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
 

@@ -25,11 +25,12 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.modes import Modes
 from autopilot.domain.run_caps import RunCaps
-from support.aftermath import soon, survivors
+from support.aftermath import survivors
 from support.letters import Letters, MeetingLetters
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven
+from support.waiting import soon
 
 JOBS = Modes(jobs=3)
 

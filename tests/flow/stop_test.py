@@ -9,10 +9,11 @@ import pytest
 from autopilot import app
 from autopilot.journal.ledger import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
-from support.aftermath import soon, survivors
+from support.aftermath import survivors
 from support.project import honest
 from support.repos import git, write
 from support.runs import driven
+from support.waiting import soon
 
 SLOW = """# Roadmap
 

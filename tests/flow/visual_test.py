@@ -3,8 +3,6 @@
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from support.project import plan_answer, reviews
 from support.repos import git, write
 from support.runs import Drive, driven
 from support.site import FINE, WIDE, answers, free_port, needs_browser, server
+from support.waiting import soon
 
 ROADMAP = """# Roadmap: Site
 
@@ -137,11 +136,11 @@ def test_a_run_that_is_killed_leaves_neither_server_nor_browser(place: Path) -> 
     run = subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     try:
-        await_that(lambda: "--headless" in survivors(project) and answers(port), 60)
+        assert soon(lambda: "--headless" in survivors(project) and answers(port))
     finally:
         run.kill()
         run.wait()
-    await_that(lambda: not survivors(project) and not answers(port), 10)
+    assert soon(lambda: not survivors(project) and not answers(port))
 
 
 def survivors(project: Drive) -> str:
@@ -153,10 +152,3 @@ def survivors(project: Drive) -> str:
             if mark in (place / "environ").read_bytes():
                 found.append((place / "cmdline").read_text(encoding="utf-8", errors="replace"))
     return "\n".join(found)
-
-
-def await_that(holds: Callable[[], bool], seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)

@@ -13,10 +13,10 @@ from autopilot.domain.errors import AgentUnavailable, UsageLimited
 from autopilot.domain.events import AgentAnswered, Entry, Noted, RunResumed, RunStopped, WaitEnded, WaitStarted
 from autopilot.domain.record import RunRecord
 from autopilot.journal.sqlite import NoRun, SqliteJournal
-from support.aftermath import soon
 from support.project import plan_answer, reviews, toml, work_answer
 from support.repos import write
 from support.runs import Drive, driven
+from support.waiting import soon
 
 PLAN = plan_answer("1", [("letter1.txt", "done")])
 GOOD = work_answer("1", "01-01", "letter1.txt", "done 1\n")

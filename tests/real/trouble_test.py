@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from support.aftermath import soon
 from support.fake_models.brain import Brain
 from support.fake_models.script import Tool, Turn
 from support.project import plan_answer, reviews, work_answer
 from support.real_runs import RealRun
 from support.repos import git, make_repo, write
 from support.runs import roadmap_of
+from support.waiting import soon
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(900)]
 AGENTS = ("claude", "codex")

@@ -1,9 +1,7 @@
 """What a run may not leave behind it, and what its journal says was done."""
 
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,14 +23,6 @@ def survivors(root: Path) -> list[str]:
             if mark in environ.read_bytes():
                 found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
     return found
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    """Whether it comes true within a minute: a program that is just being loaded has no environment yet."""
-    deadline = time.monotonic() + 60
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 def leftovers(place: Path, root: Path) -> list[str]:

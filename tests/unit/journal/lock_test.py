@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import msgspec
@@ -12,6 +11,7 @@ import pytest
 
 from autopilot.domain.errors import RunLocked, StorageFailed
 from autopilot.journal.lock import Owner, RunLock, alive, birth_of, boot_id, owner
+from support.waiting import soon
 
 HOLD = """
 import sys, time
@@ -142,10 +142,7 @@ def test_a_zombie_is_not_alive() -> None:
     known = Owner(pid=child.pid, birth=birth_of(child.pid), boot=boot_id())
     assert alive(known)
     child.kill()
-    deadline = time.monotonic() + 5
-    while alive(known) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive(known)
+    assert soon(lambda: not alive(known))
     child.communicate()
     assert birth_of(child.pid) == ""
 

@@ -1,0 +1,24 @@
+"""Waiting for what other processes do, with the patience a busy machine needs."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    """Whether it comes true within a minute: a program that is just being loaded has no environment yet."""
+    deadline = time.monotonic() + 60
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; a zombie does not."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
