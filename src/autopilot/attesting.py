@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from autopilot.planning import ids
 from autopilot.planning.folders import folder_of
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.scratch import clear_abandoned, scratch_folder
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.removal import remove
@@ -146,22 +146,25 @@ def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], li
 @contextmanager
 def _workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> Iterator[GitWorkspace]:
     """A workspace over a repository of its own that borrows the user's objects; gone afterwards."""
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix="receipt-", dir=cache_folder()))
-    try:
-        shape, borrowing = UserRepository(root, git).shape(), place / "repository"
-        git.run("init", "-q", "--template=", f"--object-format={shape.object_format}", str(borrowing))
-        objects, shallow = borrowing / ".git" / "objects", read_bytes(shape.common_dir / "shallow")
-        (objects / "info").mkdir(exist_ok=True)
-        (objects / "info" / "alternates").write_text(f"{shape.common_dir / 'objects'}\n", encoding="utf-8")
-        if shallow:
-            (borrowing / ".git" / "shallow").write_bytes(shallow)
-        replace(git, cwd=borrowing).run("update-ref", "--no-deref", "HEAD", commit)
-        workspace = GitWorkspace(Places(root=borrowing, cache=place / "cache"), processes, "receipt", os.environ)
-        workspace.start()
-        yield workspace
-    finally:
-        remove(place)
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    clear_abandoned(str(cache))
+    with scratch_folder(str(cache)) as made:
+        place = Path(made.path)
+        try:
+            shape, borrowing = UserRepository(root, git).shape(), place / "repository"
+            git.run("init", "-q", "--template=", f"--object-format={shape.object_format}", str(borrowing))
+            objects, shallow = borrowing / ".git" / "objects", read_bytes(shape.common_dir / "shallow")
+            (objects / "info").mkdir(exist_ok=True)
+            (objects / "info" / "alternates").write_text(f"{shape.common_dir / 'objects'}\n", encoding="utf-8")
+            if shallow:
+                (borrowing / ".git" / "shallow").write_bytes(shallow)
+            replace(git, cwd=borrowing).run("update-ref", "--no-deref", "HEAD", commit)
+            workspace = GitWorkspace(Places(root=borrowing, cache=place / "cache"), processes, "receipt", os.environ)
+            workspace.start()
+            yield workspace
+        finally:
+            remove(place)
 
 
 def _facts(

@@ -31,6 +31,7 @@ from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repositor
 from autopilot.sandbox.equipped import EquippedProcesses
 from autopilot.sandbox.kept import LEASE_S, KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.scratch import room
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.redoing import Redoing
@@ -173,7 +174,7 @@ def past_work(run: str, home: Path, processes: ChildProcesses) -> Callable[[str,
     """Does again in a folder what a call of that run had done: its step's change, and its planning files."""
     journal = SqliteJournal.read_only(home / "journal.db")
     git = Git(processes=processes, cwd=home, env=our_env(os.environ.get("PATH", os.defpath)), flags=OURS)
-    redoing = Redoing(git.at(GIT_DIR=home / "repo.git"))
+    redoing = Redoing(git.at(GIT_DIR=home / "repo.git"), room)
     steps, wrote = dict[str, tuple[str, str]](), dict[str, dict[str, str]]()
     for stream in journal.streams():
         if stream.startswith(f"{run}/"):

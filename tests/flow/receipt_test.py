@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from autopilot.domain.receipts import Recheck
 from support.project import make_project, plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven
+from support.waiting import soon
 
 DIR = ".planning/phases/01-letter-1"
 RECEIPT = f"{DIR}/RECEIPT.json"
@@ -83,6 +85,20 @@ def test_a_fresh_clone_comes_to_the_same_end(clone: Path, capfd: pytest.CaptureF
     assert any("prints something else" in note for note in done["notes"])
     assert git(clone, "status", "--porcelain") == ""
     assert not (clone / ".autopilot").exists()
+
+
+def test_a_check_that_was_killed_leaves_nothing_behind_the_next_one(clone: Path, tmp_path: Path) -> None:
+    def folders() -> list[Path]:
+        return list((tmp_path / "cache").glob("autopilot-scratch-*"))
+
+    words = [sys.executable, "-m", "autopilot", "receipt", "check", "1", "--sandbox", "none"]
+    with subprocess.Popen(words, cwd=clone, stdout=subprocess.DEVNULL) as killed:
+        assert soon(lambda: bool(folders()))
+        killed.kill()
+    assert folders()
+
+    assert check(clone) == 0
+    assert folders() == []
 
 
 def test_without_a_sandbox_foreign_commands_are_not_run_unless_asked_for(clone: Path) -> None:
