@@ -3,16 +3,15 @@
 import json
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autopilot import hiring
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Verified
+from support.aftermath import survivors
 from support.project import plan_answer, reviews
 from support.repos import git, write
 from support.runs import Drive, driven
@@ -136,19 +135,8 @@ def test_a_run_that_is_killed_leaves_neither_server_nor_browser(place: Path) -> 
     run = subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     try:
-        assert soon(lambda: "--headless" in survivors(project) and answers(port))
+        assert soon(lambda: "--headless" in " ".join(survivors(project.root)) and answers(port))
     finally:
         run.kill()
         run.wait()
-    assert soon(lambda: not survivors(project) and not answers(port))
-
-
-def survivors(project: Drive) -> str:
-    """The command lines of every process started for this project, by the mark in their environment."""
-    mark = f"AUTOPILOT_MARK={hiring.processes_of(project.root)._territory}/".encode()
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark in (place / "environ").read_bytes():
-                found.append((place / "cmdline").read_text(encoding="utf-8", errors="replace"))
-    return "\n".join(found)
+    assert soon(lambda: not survivors(project.root) and not answers(port))

@@ -15,13 +15,14 @@ from support.repos import git
 
 
 def survivors(root: Path) -> list[str]:
-    """Programs started for the project that are still alive, by the mark in their environment."""
+    """Programs started for the project that are still alive, by the mark in their environment: name and words."""
     mark = f"AUTOPILOT_MARK={hiring.processes_of(root)._territory}/".encode()
     found = []
     for environ in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
             if mark in environ.read_bytes():
-                found.append((environ.parent / "comm").read_text(encoding="utf-8").strip())
+                told = (environ.parent / "comm").read_bytes() + (environ.parent / "cmdline").read_bytes()
+                found.append(" ".join(told.replace(b"\0", b" ").decode("utf-8", "replace").split()))
     return found
 
 
