@@ -24,6 +24,7 @@ BROKE = [
     b"Phase 3, " + b"a ," * 10_000,  # a list that might be the name of an area up to any comma
     b"\n" * 30_000,  # lines any of which might begin a failure
     b"a = " + b"[" * 5_000,  # nested more deeply than anybody reads
+    b"[a]\nb\n c\n",  # settings in which a line goes on from a key that has no value
 ]
 TROUBLE = [
     b"", b"\0", b"\xff\xfe\xfd", b"\xef\xbb\xbf", b"\r\r\n", b"```", b"~~~~\n```", b"<!--", b"-->", b"---\n---", b"{", b"[" * 5_000, b'{"a":' * 5_000,

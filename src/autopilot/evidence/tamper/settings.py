@@ -48,7 +48,10 @@ def _flattened(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
 
 def _sections(text: str) -> Iterator[tuple[str, Any]]:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=", ":"))
-    parser.read_string(text)
+    try:
+        parser.read_string(text)
+    except AttributeError as error:  # what Python before 3.13 makes of a line indented below a key without a value
+        raise ValueError("a line goes on from nothing") from error
     for section in parser.sections():
         for key, value in parser.items(section):
             words = re.split(r"[\s,]+", (value or "").strip())
