@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -26,19 +27,21 @@ EXECUTED = re.compile(r"^stat::number_of_executed_units:\s*(\d+)$", re.MULTILINE
 
 
 def fuzzed(target: str, minutes: float, beside: Path, seed: int) -> dict[str, Any]:
-    """One target for that long: CPU seconds, executions, and how many inputs broke it."""
+    """One target for that long: minutes by the clock, CPU seconds, executions, and how many inputs broke it."""
     folder = beside / target
     corpus, broken = folder / "corpus", folder / "broken"
     for made in (corpus, broken):
         made.mkdir(parents=True, exist_ok=True)
     words = [f"-dict={HERE / 'words.dict'}", f"-max_total_time={minutes * 60:.0f}", f"-seed={seed}"]
     words += ["-print_final_stats=1", f"-artifact_prefix={broken}/", str(corpus)]
+    begun = time.monotonic()
     with (folder / "said").open("w", encoding="utf-8") as said:
         child = subprocess.Popen([sys.executable, str(HERE / "run.py"), target, *words], stdout=said, stderr=said)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     done = EXECUTED.search((folder / "said").read_text(encoding="utf-8", errors="replace"))
     counts = {
+        "minutes": round((time.monotonic() - begun) / 60),
         "cpu seconds": round(used.ru_utime + used.ru_stime),
         "executions": int(done[1]) if done else 0,
         "broken": max(len(list(broken.iterdir())), int(child.returncode != 0)),
