@@ -164,7 +164,7 @@ def _workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> 
             workspace.start()
             yield workspace
         finally:
-            remove(place)
+            remove(place)  # what was run there may have taken the right to write from its folders
 
 
 def _facts(

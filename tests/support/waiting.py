@@ -10,7 +10,7 @@ def soon(holds: Callable[[], bool]) -> bool:
     """Whether it comes true within a minute: a program that is just being loaded has no environment yet."""
     deadline = time.monotonic() + 60
     while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(0.02)  # what is waited for needs the processor as well
     return holds()
 
 

@@ -346,10 +346,10 @@ def _keeper(place: Path) -> tuple[int, str]:
     """Its number and its state; without a state when it is gone, or the number another's."""
     try:
         pid, birth, _ = (place / keeper.KEEPER).read_text().split()
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        fields = marks.stat_of(pid)
     except (OSError, ValueError):
         return 0, ""
-    return (int(pid), fields[0]) if fields[19] == birth else (0, "")
+    return (int(pid), fields[0].decode()) if fields[19] == birth.encode() else (0, "")
 
 
 def asked_in(job: Job) -> str:

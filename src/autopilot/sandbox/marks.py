@@ -117,16 +117,16 @@ def _has(environment: bytes, mark: bytes) -> bool:
 
 def _environment(pid: str) -> bytes:
     """Where a program's first thread has ended and others go on, theirs."""
-    found = _text(f"/proc/{pid}/environ")
+    found = _content(f"/proc/{pid}/environ")
     with suppress(OSError):
         # A thread is a link: nearly all that have no environment have one thread, and are not looked at further.
         if not found and os.stat(f"/proc/{pid}/task").st_nlink > LINKS_OF_ONE:  # noqa: PTH116 - see the scan
             tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - see the scan
-            return next(filter(None, (_text(f"/proc/{pid}/task/{task}/environ") for task in tasks)), b"")
+            return next(filter(None, (_content(f"/proc/{pid}/task/{task}/environ") for task in tasks)), b"")
     return found
 
 
-def _text(path: str) -> bytes:
+def _content(path: str) -> bytes:
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see the scan
             return file.readall()

@@ -14,8 +14,8 @@ from autopilot.sandbox.idleness import Idleness
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 
-PRINTS = "import time\nfor _ in range(12):\n    print('.', flush=True)\n    time.sleep(0.1)\n"
-WRITES = "import time, pathlib\nfor n in range(12):\n    pathlib.Path(f'{n}').touch()\n    time.sleep(0.1)\n"
+PRINTS = "import time\nfor _ in range(24):\n    print('.', flush=True)\n    time.sleep(0.1)\n"
+WRITES = "import time, pathlib\nfor n in range(24):\n    pathlib.Path(f'{n}').touch()\n    time.sleep(0.1)\n"
 NOTHING = "import time\nprint('begun', flush=True)\ntime.sleep(60)\n"
 
 
@@ -42,7 +42,7 @@ def processes(kind: str, folder: Path) -> Processes:
 def job(script: str, folder: Path, *, may_be_silent: bool = False) -> Job:
     env = {"PATH": os.defpath}
     argv = (sys.executable, "-c", script)
-    return Job(argv=argv, cwd=str(folder), env=env, timeout_s=60, idle_s=0.7, mark="m", may_be_silent=may_be_silent)
+    return Job(argv=argv, cwd=str(folder), env=env, timeout_s=60, idle_s=1.5, mark="m", may_be_silent=may_be_silent)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_program_without_a_sign_of_life_is_ended(tmp_path: Path, kind: str, sc
 
 
 def test_a_program_that_may_be_silent_is_let_be_until_it_has_spoken(tmp_path: Path) -> None:
-    quiet = "import time\ntime.sleep(1.5)\n"
+    quiet = "import time\ntime.sleep(3)\n"
 
     plain = processes("child", tmp_path)
 
