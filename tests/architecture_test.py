@@ -1,4 +1,4 @@
-"""The shape of the package, checked: who may import whom, what stays pure, and how long things may get."""
+"""Checks the shape of the package: who may import whom, and what stays pure."""
 
 import ast
 from collections.abc import Iterator
@@ -52,10 +52,6 @@ IMPURE = {
     "os", "subprocess", "sqlite3", "socket", "time", "random", "pathlib", "shutil", "threading", "asyncio", "tempfile",
     "datetime", "secrets", "uuid", "signal", "io", "sys", "glob", "urllib", "http",
 }  # fmt: skip
-MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PARAMETERS = 400, 40, 5
-# (module, function) lifted from a limit, with the reason.
-LIFTED: dict[tuple[str, str], str] = {}
-
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -101,18 +97,6 @@ def test_deciding_code_touches_nothing(module: Path) -> None:
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
     assert not calls & {"open", "print", "input", "exec", "eval"}
-
-
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_things_stay_short(module: Path) -> None:
-    source = module.read_text()
-    assert len(source.splitlines()) <= MAX_MODULE_LINES
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (name_of(module), node.name) not in LIFTED:
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < MAX_FUNCTION_LINES, node.name
-            arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-            assert len(set(arguments) - {"self", "cls"}) <= MAX_PARAMETERS, node.name
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)

@@ -100,7 +100,7 @@ def test_a_conversation_goes_on_and_is_paid_once(
     ],
     ids=["429", "500 burst", "401", "hang", "stall", "garbage", "disconnect"],
 )
-def test_trouble_has_its_name(  # noqa: PLR0917 - two fixtures of pytest's
+def test_trouble_has_its_name(
     backend: Backend,
     turns: tuple[Turn, ...],
     outcome: str,
