@@ -21,6 +21,7 @@ from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInva
 from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.modes import asks
+from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
@@ -31,6 +32,7 @@ from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
+from autopilot.engine.orchestrate import OPEN_ENDS
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
 from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
@@ -299,9 +301,12 @@ def resume(
 
 def over(run: RunRecord) -> RunEnd:
     """There is nothing to resume: it is finished, or only a person can go on."""
-    waits = [waiting.phase for waiting in waiting_phases(run)]
+    short = {found.phase: found.text for found in shortfalls(run)}
+    waits = [waiting.phase for waiting in waiting_phases(run) if waiting.phase not in short]
     if not waits:
-        return RunEnd(run=run.start.run, exit=0, reason="Already finished. Start new with `autopilot <phases>`.")
+        told = "".join(f" Phase {phase}: {text}." for phase, text in short.items())
+        reason = f"Already finished. Start new with `autopilot <phases>`.{told}"
+        return RunEnd(run=run.start.run, exit=OPEN_ENDS if short else 0, reason=reason)
     reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
     return RunEnd(run=run.start.run, exit=11, reason=reason)
 

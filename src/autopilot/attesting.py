@@ -211,7 +211,7 @@ def _computed(root: Path, phase: str, of_run: str | None = None) -> Held | None:
         passes = streams.passes(phase) if of_run in {None, name} else ()
         stands = standing_of(streams.run(), passes) if passes else None
         if stands is not None:
-            made = statement(stands.record, streams.run(), stands.outcome, stands.verdict)
+            made = statement(stands.record, streams.run(), stands.outcome, stands.verdict, stands.earlier)
             return Held(statement=made, text=text_of(made), where=str(path))
     return None
 

@@ -18,6 +18,7 @@ from autopilot.domain.redo import (
     sorted_by_shortfall,
 )
 from autopilot.domain.request import RunRequest
+from autopilot.domain.verdict import ALREADY_SATISFIED
 from autopilot.engine.confidence import deficiencies, feedback
 from autopilot.engine.redo import standing_record
 from autopilot.engine.streams import Streams
@@ -55,7 +56,9 @@ def with_past(first: RunStarted, picked: Chosen, root: Path, project: Project, l
     archive = Archive(root, project, first, ledger)
     told = {target: known[target] for target in first.targets if _worked_on(known[target], first)}
     before = {target: archive.before(target, standing) for target, standing in told.items()}
-    return msgspec.structs.replace(first, before=before, remarks=(*picked.remarks, *archive.remarks))
+    satisfied = tuple(phase for phase, standing in known.items() if standing.status == ALREADY_SATISFIED)
+    remarks = (*picked.remarks, *archive.remarks)
+    return msgspec.structs.replace(first, before=before, remarks=remarks, satisfied=satisfied)
 
 
 def _worked_on(standing: Standing, first: RunStarted) -> bool:

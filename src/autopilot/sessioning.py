@@ -29,6 +29,7 @@ from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.running import Job
+from autopilot.domain.verdict import ALREADY_SATISFIED
 from autopilot.hiring import Warn, past, processes_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger
@@ -68,7 +69,8 @@ def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
     failed = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "failed"]
     waiting = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "needs_human_verification"]
     behind = {later for phase in (*failed, *waiting) for later in order.dependents(phase, roadmap)}
-    held = {*failed, *waiting, *behind}
+    accepted_by_nobody = {p.id for p in open_phases if p.id in standing and standing[p.id].status == ALREADY_SATISFIED}
+    held = {*failed, *waiting, *behind, *accepted_by_nobody}
     scores = {phase: end.score for phase, end in standing.items() if phase in done and end.score is not None}
     return Backlog(
         ready=tuple(p.id for p in open_phases if p.id not in held),
@@ -299,6 +301,8 @@ def status_of(end: RunEnd, phase: str, mode: Mode) -> Status:
     """How the run left the phase. A weak one is done when it is weak no more."""
     held = end.phases.get(phase)
     if held is None:
+        return "partial"
+    if held.outcome == ALREADY_SATISFIED:
         return "partial"
     if held.status == "completed":
         raised = mode != "deep" or held.score is None or held.score >= WEAK

@@ -10,6 +10,7 @@ from autopilot.views.text import clean
 
 _WIDTH = 80
 _TOKENS = ("estimated_tokens", "tokens_used")
+_OUTCOMES = {"already_satisfied": "already satisfied", "below_bar": "below the bar"}
 _OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
 
 
@@ -79,7 +80,9 @@ def _rows(phases: dict[str, dict[str, object]]) -> list[str]:
 
 def _status(phase: dict[str, object]) -> str:
     """`needs_human_verification` is too long a word for a column."""
-    status = _word(phase.get("status"))
+    status, outcome = _word(phase.get("status")), phase.get("outcome")
+    if outcome:
+        return _OUTCOMES.get(str(outcome), _word(outcome).replace("_", " "))
     return "needs a person" if status == "needs_human_verification" else status.replace("_", " ")
 
 
@@ -90,7 +93,7 @@ def _score(phase: dict[str, object]) -> str:
 
 def _remark(phase: dict[str, object]) -> str:
     """The phase's name, and for one that did not simply pass why."""
-    passed = phase.get("status") == "completed" and not phase.get("force_incomplete")
+    passed = phase.get("status") == "completed" and not (phase.get("force_incomplete") or phase.get("outcome"))
     parts = [_word(phase.get("name"), "")]
     parts += [flag.replace("_", " ") for flag in ("quality_exhausted", "gaps_exhausted") if phase.get(flag)]
     parts += ["unanchored"] if phase.get("unanchored") else []

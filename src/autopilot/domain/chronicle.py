@@ -22,7 +22,7 @@ from autopilot.domain.events import (
 from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief
 from autopilot.domain.person import ruling
-from autopilot.domain.verdict import AskHuman
+from autopilot.domain.verdict import takes_a_word
 
 Stretch = tuple[tuple[tuple[str, int], ...], float]
 """Passes by phase and number that were worked on, and the seconds it took."""
@@ -158,7 +158,7 @@ def judged(events: Iterable[Event]) -> tuple[PhaseFinished, ...]:
 
 def ruled(finished: PhaseFinished, word: VerdictGiven) -> PhaseFinished:
     """The end of a pass with a person's word on it; one that did not wait for any stays as it is."""
-    if not isinstance(finished.verdict, AskHuman):
+    if not takes_a_word(finished.verdict):
         return finished
     return msgspec.structs.replace(finished, verdict=ruling(word.verdict, word.issues))
 

@@ -36,6 +36,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     they said about phases, now or in earlier runs.
 
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
+    `satisfied` are the phases that an earlier run found to be there already and that nobody has accepted yet.
     """
 
     run: str
@@ -57,6 +58,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     passed_over: tuple[DoneBefore, ...] = ()
     consulted: tuple[Consulted, ...] = ()
     contexts: dict[str, UserContext] = {}
+    satisfied: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):

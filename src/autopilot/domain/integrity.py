@@ -9,7 +9,6 @@ from autopilot.domain.verdict import Retry
 
 UNSHOWN = "Already-implemented claims lack sufficient evidence."
 UNJUSTIFIED = "needs_human_verification returned without structured justification. Re-spawning."
-NO_COMMITS = "Tasks complete but no commits -- possible already-implemented scenario."
 SHOW = "Give in files_checked at least one entry a criterion, each as `path:line -- what stands there`."
 
 

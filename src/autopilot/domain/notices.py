@@ -53,9 +53,8 @@ def _ended(event: Event, code: int, project: str, text: str) -> Notice | None:
         LIMIT: ("limit", "stopped at a usage limit"),
     }
     passed = isinstance(event, RunFinished) and code in _PASSED
-    occasion, words = occasions.get(
-        code, ("finished", "the run is finished") if passed else ("failed", "the run failed")
-    )
+    finished = "the run is finished" if code == 0 else "the run is finished; look at its end"
+    occasion, words = occasions.get(code, ("finished", finished) if passed else ("failed", "the run failed"))
     return Notice(occasion=occasion, title=f"{project}: {words}", text=text)
 
 

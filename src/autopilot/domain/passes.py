@@ -33,6 +33,8 @@ class Brief(Value, frozen=True, kw_only=True):
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it. `repo_map` is what became
     of the map of the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
+
+    `first_base` is set where the pass continues earlier ones of this run: the commit the first of them began on.
     """
 
     phase: Phase
@@ -68,6 +70,12 @@ class Brief(Value, frozen=True, kw_only=True):
     deficiencies: tuple[Deficiency, ...] = ()
     repo_map: str = ""
     repo_map_path: str = ""
+    first_base: str = ""
+
+    @property
+    def began_on(self) -> str:
+        """The commit the phase's work began on."""
+        return self.first_base or self.base
 
     @property
     def task_types(self) -> str:
@@ -92,6 +100,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
 
     `autonomous_confidence` is the verifier's, `human_tasks` how many tasks of the plan ask a person to verify.
     `sub_phases` are the parts a split phase came together from, `checks` what was run on all of them together.
+    `satisfied`: every criterion held before any work, so nothing was built.
     """
 
     phase: str
@@ -123,6 +132,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     checks: tuple[CommandRun, ...] = ()
     autonomous_confidence: float | None = None
     human_tasks: int = 0
+    satisfied: bool = False
 
     @property
     def checkpoint_sha(self) -> str:

@@ -21,6 +21,7 @@ from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
 
 PROSE = (".md", ".rst", ".adoc", ".txt")
+SHORT_ROUTE = frozenset({"preflight", "triage", "verify", "judge", "judge_divergence"})
 
 
 def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
@@ -28,6 +29,26 @@ def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
     steps = record.finished
     accepted = [i for i, s in enumerate(steps) if isinstance(s.result, PlanChecked) and isinstance(s.verdict, Advance)]
     return steps[accepted[-1] + 1 :] if accepted else steps
+
+
+def only_checked(record: PhaseRecord) -> bool:
+    """Whether the phase is on the short route: its criteria held before any work, and nobody was asked to work yet."""
+    triaged = record.find(Triaged)
+    short = triaged is not None and triaged.routing == "verify_only"
+    return short and all(step.step in SHORT_ROUTE for step in record.finished)
+
+
+def full_route(record: PhaseRecord) -> str:
+    """The step from which on the work is done, for a phase that turns out not to be there already."""
+    if record.brief.plan is not None:
+        return "plan_check"
+    return "plan" if record.brief.skip_research else "research"
+
+
+def nothing_built(record: PhaseRecord) -> bool:
+    """Whether all the work of the phase comes to no change; what a flag asks to improve was built in an earlier run."""
+    seen = record.find(Verified)
+    return seen is not None and seen.built is False and record.brief.mode not in {"quality", "gaps"}
 
 
 def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:

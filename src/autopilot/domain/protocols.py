@@ -214,8 +214,19 @@ class Canary(Value, frozen=True, kw_only=True):
 class Receipts(Protocol):
     """Writes down what a phase was decided by. The same records give the same texts."""
 
-    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:
-        """The receipt of the pass the phase stands on, by file name, its signature included if there is one."""
+    def files(
+        self,
+        record: PhaseRecord,
+        run: RunRecord,
+        outcome: PhaseOutcome,
+        verdict: Verdict,
+        earlier: tuple[PhaseRecord, ...] = (),
+    ) -> dict[str, str]:
+        """
+        The receipt of the pass the phase stands on, by file name, its signature included if there is one.
+
+        `earlier` are the passes whose work that one continues, oldest first.
+        """
         ...
 
 

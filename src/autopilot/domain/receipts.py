@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from autopilot.domain.outcomes import Outcome
 from autopilot.domain.phase import Expectation
 from autopilot.domain.value import Value
 
@@ -36,8 +37,8 @@ class DecidingRun(Value, frozen=True, kw_only=True, rename="camel"):
     """
     One command that decided, on the tree of `commit`.
 
-    `laid`: the frozen test files lay over the checkout. `restored` are the paths put back to what they were at the
-    phase's base, so that an old check meets new code.
+    `laid`: the frozen test files lay over the checkout. `restored` are the paths put back to what they were at
+    `restored_from`, else at the phase's base, so that an old check meets new code.
     """
 
     step: str
@@ -57,6 +58,7 @@ class DecidingRun(Value, frozen=True, kw_only=True, rename="camel"):
     sandbox: str
     laid: bool = False
     restored: tuple[str, ...] = ()
+    restored_from: ObjectId | None = None
 
     @property
     def name(self) -> str:
@@ -95,7 +97,12 @@ class JournalHead(Value, frozen=True, kw_only=True):
 
 
 class Proof(Value, frozen=True, kw_only=True, rename="camel"):
-    """The `autopilot` object: all that is needed to do the deciding again."""
+    """
+    The `autopilot` object: all that is needed to do the deciding again.
+
+    `base` is the commit the phase's first pass began on. `outcome` is set where the phase counts as done without
+    having passed at its bar.
+    """
 
     schema: int
     run: str
@@ -122,6 +129,7 @@ class Proof(Value, frozen=True, kw_only=True, rename="camel"):
     earlier_tools: tuple[dict[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     journal: JournalHead
+    outcome: Outcome | None = None
 
 
 class Predicate(Value, frozen=True, kw_only=True, rename="camel"):

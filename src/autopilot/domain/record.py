@@ -149,7 +149,7 @@ class PassEnd(Value, frozen=True, kw_only=True):
 
     `loop` is where work that falls short is mended, `turn` this pass's number in it (0: the loop has not begun),
     `cycles_left` how many passes it has left. `stood` is the score the phase stood on before, `gaps_open` how many
-    shortcomings a loop of their own could take on behind this one.
+    shortcomings a loop of their own could take on behind this one. `marked_done`: the roadmap says the phase is done.
     """
 
     outcome: PhaseOutcome
@@ -160,6 +160,7 @@ class PassEnd(Value, frozen=True, kw_only=True):
     turn: int = 0
     stood: float | None = None
     gaps_open: int = 0
+    marked_done: bool = False
 
 
 class RunRecord(Value, frozen=True, kw_only=True, dict=True):
@@ -240,7 +241,8 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         return next((s for s in self.chronicle.since.get(phase, ()) if isinstance(s, PhaseSkipped)), None)
 
     def landed(self, phase: str) -> PhaseLanded | None:
-        return next((p for p in self.chronicle.told.get(phase, ()) if isinstance(p, PhaseLanded)), None)
+        """Since the phase got its last chance: one that was found to be there already has landed before its work."""
+        return next((p for p in self.chronicle.since.get(phase, ()) if isinstance(p, PhaseLanded)), None)
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""

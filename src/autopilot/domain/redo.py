@@ -51,7 +51,8 @@ class Scored(Value, frozen=True, kw_only=True):
 
 class Standing(Value, frozen=True, kw_only=True):
     """
-    How a phase was left: `status` as in state.json, `score` of the pass it stands on, `history` of all of them.
+    How a phase was left: `status` as in state.json, or `already_satisfied` while nobody has accepted that, `score` of
+    the pass it stands on, `history` of all of them.
 
     `run` is the journal's newest run that knows of it; empty when only an archived state or the roadmap does, in which
     case `archived` is that state's run. `at` is when it came to that.

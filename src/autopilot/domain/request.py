@@ -4,6 +4,7 @@ from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
 from autopilot.domain.modes import Modes
+from autopilot.domain.outcomes import Outcome
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
@@ -74,9 +75,12 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):
+    """`status` is state.json's word. `outcome` is set where the phase counts as done and a person should look at it."""
+
     status: str
     score: float | None = None
     reason: str = ""
+    outcome: Outcome | None = None
 
 
 class Ending(Value, frozen=True, kw_only=True):

@@ -127,6 +127,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     with the changed files by the phase's type, `handlers` what a user touches in the change. `findings` is what our own
     looks at the whole phase brought up, `extra` the runs behind them, `judged` the tree that checks and gates ran on.
     `absent` are places the verifier points to that are not there, looked up where they are all that is shown.
+    `built`: the phase's work, from its first base on, changes something; None in entries of older versions.
     `visual_test_results` is left out of the JSON altogether where pages were not looked at (VIST-05).
     """
 
@@ -147,6 +148,7 @@ class Verified(Tagged, frozen=True, kw_only=True):
     judged: str = ""
     tampering: tuple[Finding, ...] = ()
     absent: tuple[str, ...] = ()
+    built: bool | None = None
     visual_test_results: VisualResults | UnsetType = UNSET
 
     @property

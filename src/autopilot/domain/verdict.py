@@ -1,6 +1,13 @@
 """What a gate may say. Four words; every caller matches all four."""
 
+from typing import Literal
+
 from autopilot.domain.value import Tagged
+
+# Where `to` leads when an attempt is over before its last step.
+END = "end"
+# The run's word on a phase whose criteria all held before any work.
+ALREADY_SATISFIED: Literal["already_satisfied"] = "already_satisfied"
 
 
 class Advance(Tagged, frozen=True, kw_only=True):
@@ -36,6 +43,12 @@ class Stop(Tagged, frozen=True, kw_only=True):
 
 
 Verdict = Advance | Retry | AskHuman | Stop
+
+
+def takes_a_word(verdict: Verdict) -> bool:
+    """Whether a person may still decide: the phase waits for them, or nothing was built and they may accept that."""
+    return isinstance(verdict, AskHuman) or (isinstance(verdict, Advance) and verdict.because == ALREADY_SATISFIED)
+
 
 _RANK: tuple[type[Verdict], ...] = (Stop, AskHuman, Retry, Advance)
 

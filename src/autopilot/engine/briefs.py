@@ -75,9 +75,15 @@ def brief_for(
         completed_more=max(0, len(done) - MOST_DIRS),
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
+        first_base=first_base(handed.commit if handed else spawn.base, passes) if handed or spawn.cycle else "",
     )
     brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
+
+
+def first_base(base: str, passes: tuple[PhaseRecord, ...]) -> str:
+    """Where the work began that a pass continues from `base`; empty where none of these passes left that commit."""
+    return next((done.brief.began_on for done in reversed(passes) if done.commit == base), "")
 
 
 def mapped(brief: Brief, hands: Hands) -> Brief:
@@ -176,7 +182,8 @@ def existing_plan(folder: str, proposals: tuple[str, ...], hands: Hands) -> Plan
 def unmet(phase: Phase, run: RunRecord) -> tuple[str, ...]:
     """PREF-03, AMB-27: dependencies neither done before this run nor done in it."""
     known = {p.id for p in run.start.phases}
-    done = set(run.start.completed) | {t for t in run.start.targets if run.standing(t)}
+    before = {*run.start.completed, *run.start.satisfied}
+    done = before | {t for t in run.start.targets if run.standing(t)}
     return tuple(d for d in phase.depends_on if d in known and d not in done)
 
 

@@ -7,7 +7,7 @@ from autopilot.domain.oversize import split_due
 from autopilot.domain.progress import task_base
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Bumped, Debugged, Executed, Fixed, Mended, MiniVerified, StepResult
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.domain.verdict import END, Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.pipeline import LAST, PIPELINE, Stage, stage_named
 
 
@@ -47,11 +47,8 @@ def destination(record: PhaseRecord) -> Finish | str:
         return PIPELINE[0].name
     last = record.finished[-1]
     match last.verdict:
-        case Advance(to=None) if last.step == LAST:
-            return Finish("completed", "every gate passed")
-        case Advance(to=to):
-            order = [stage.name for stage in PIPELINE]
-            return to or order[order.index(last.step) + 1]
+        case Advance(to=to, because=because):
+            return _ahead(last.step, to, because)
         case Retry(step=step):
             return step
         case AskHuman(question=question):
@@ -60,6 +57,15 @@ def destination(record: PhaseRecord) -> Finish | str:
             return Finish("failed", because, rollback)
         case _ as never:
             assert_never(never)
+
+
+def _ahead(step: str, to: str | None, because: str) -> Finish | str:
+    if to == END:
+        return Finish("completed", because)
+    if to is None and step == LAST:
+        return Finish("completed", "every gate passed")
+    order = [stage.name for stage in PIPELINE]
+    return to or order[order.index(step) + 1]
 
 
 def tip(record: PhaseRecord, result: StepResult, verdict: Verdict) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from autopilot.domain.counting import best
 from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import RunFinished, RunStopped
+from autopilot.domain.outcomes import shortfall
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.spending import spent
@@ -44,13 +46,15 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
     if not passes:
         at_work = any(phase in {brief.phase.id, brief.parent} for brief in run.open_passes)
         return PhaseEnd(status="in_progress" if at_work else "not_started")
-    outcome = best(run, phase)
+    outcome, short = best(run, phase), shortfall(run, phase)
+    told = PhaseEnd(status="", score=outcome.alignment_score)
     match passes[-1].verdict:
         case Advance(because=because):
-            return PhaseEnd(status="completed", score=outcome.alignment_score, reason=because or outcome.reason)
+            why = short.text if short else because or outcome.reason
+            return replace(told, status="completed", reason=why, outcome=short.outcome if short else None)
         case AskHuman(question=question):
-            return PhaseEnd(status="needs_human_verification", score=outcome.alignment_score, reason=question)
+            return replace(told, status="needs_human_verification", reason=question)
         case Stop(because=because):
-            return PhaseEnd(status="failed", score=outcome.alignment_score, reason=because)
+            return replace(told, status="failed", reason=because)
         case Retry(because=because):
-            return PhaseEnd(status="in_progress", score=outcome.alignment_score, reason=because)
+            return replace(told, status="in_progress", reason=because)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from autopilot.domain.chronicle import judged
 from autopilot.domain.events import PhaseFinished, PhaseLanded, PhaseMerged, PhaseStarted, VerdictGiven
 from autopilot.domain.record import RunRecord
-from autopilot.domain.verdict import Advance, AskHuman, Stop
+from autopilot.domain.verdict import Advance, AskHuman, Stop, takes_a_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def below(run: RunRecord, commit: str) -> Iterator[Pass]:
 def refusal(run: RunRecord, phase: str) -> VerdictGiven | None:
     """The word of a person who did not accept the phase's newest pass."""
     passes = run.passes(phase)
-    if not passes or not isinstance(passes[-1].verdict, AskHuman):
+    if not passes or not takes_a_word(passes[-1].verdict):
         return None
     last = [end for end in judged(e.event for e in run.entries) if end.outcome.phase == phase][-1]
     return run.verdict_on(phase) if isinstance(last.verdict, Stop) else None
@@ -83,6 +83,8 @@ def in_line(run: RunRecord, phase: str, best: str) -> str:
 def to_mend(run: RunRecord, phase: str, line: str) -> str | None:
     """Where a refused pass can be mended: the line, if the pass is in it; itself, if it stands on it; else nowhere."""
     own = run.passes(phase)[-1]
+    if own.outcome.satisfied:
+        return None  # nothing was built: there is nothing to mend, and the phase is done from its beginning
     merged = any(merge.phase == phase for merge in run.of(PhaseMerged))
     if merged or any(found.end is own for found in below(run, line)):
         return line

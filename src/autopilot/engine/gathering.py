@@ -36,6 +36,7 @@ def part_brief(spawn: Spawn, run: RunRecord, whole: PhaseRecord, passes: tuple[P
         requirements=(),
         earlier=dict(counted(passes)),
         done=(),
+        first_base=given.first_base if spawn.cycle else "",
         slot=spawn.slot,
         parent=spawn.parent,
     )

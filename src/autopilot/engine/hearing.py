@@ -2,22 +2,23 @@
 
 from autopilot.domain.deferrals import due_notes
 from autopilot.domain.events import Noted, VerdictGiven
+from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.person import Inbox, Said, Waiting
 from autopilot.domain.record import RunRecord
-from autopilot.domain.verdict import AskHuman
+from autopilot.domain.verdict import AskHuman, takes_a_word
 from autopilot.engine.streams import Streams
 
 REFUSED = "human_verdict_refused"
 
 
 def waiting_phases(run: RunRecord) -> tuple[Waiting, ...]:
-    """The phases that wait for a person, in the order of the targets."""
+    """The phases on which a person may decide, in the order of the targets: they wait, or nothing was built."""
     names = {phase.id: phase.name for phase in run.start.phases}
     found = []
     for target in run.start.targets:
         standing = run.standing(target)
         verdict = standing[-1].verdict if standing else None
-        if not isinstance(verdict, AskHuman):
+        if verdict is None or not takes_a_word(verdict):
             continue
         outcome = standing[-1].outcome
         reason = outcome.human_verify_justification
@@ -25,7 +26,7 @@ def waiting_phases(run: RunRecord) -> tuple[Waiting, ...]:
             Waiting(
                 phase=target,
                 name=names.get(target, ""),
-                question=verdict.question,
+                question=verdict.question if isinstance(verdict, AskHuman) else f"{NOTHING_BUILT}. Is that right?",
                 task=f"{reason.checkpoint_task_id} {reason.task_description}" if reason else "",
                 done=outcome.tasks_completed,
                 unresolved=reason.unresolved_criteria if reason else (),

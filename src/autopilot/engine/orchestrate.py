@@ -7,6 +7,7 @@ from autopilot.domain.auditing import due
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
 from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.passes import Brief, DoneBefore
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
@@ -17,7 +18,7 @@ from autopilot.engine.redo import first_turn, next_turn
 
 PASSED = "every target phase passed"
 ALREADY = "already_completed"
-GAPS_REMAIN = 12
+OPEN_ENDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +232,24 @@ def end_of(run: RunRecord) -> RunMove:
 def _completion(run: RunRecord) -> RunMove:
     """COMP-05: what is due behind the last phase, then the landing of what it brought, then the end."""
     brief, done = run.completing, run.completion
-    if done is None:
-        return Complete(line(run), brief) if due(run.start) else End("completed", 0, PASSED)
-    if brief and done.commit != brief.base and not run.landed(COMPLETION):
+    if done is None and due(run.start):
+        return Complete(line(run), brief)
+    if done and brief and done.commit != brief.base and not run.landed(COMPLETION):
         return Land(COMPLETION, done.commit)
-    if done.clean:
-        return End("completed", 0, PASSED)
-    return End("completed", GAPS_REMAIN, f"{PASSED}, but {open_ends(done)}")
+    return last_word(run, done)
+
+
+def last_word(run: RunRecord, done: CompletionFinished | None) -> End:
+    """With 0 only where nothing is left that a person should look at."""
+    short, left = short_of_a_pass(run), open_ends(done) if done else ""
+    if short:
+        return End("completed", OPEN_ENDS, "; ".join(part for part in (short, left) if part))
+    return End("completed", OPEN_ENDS, f"{PASSED}, but {left}") if left else End("completed", 0, PASSED)
+
+
+def short_of_a_pass(run: RunRecord) -> str:
+    """The phases that count as done without having passed at their bar, each with its outcome."""
+    return "; ".join(f"phase {found.phase}: {found.text}" for found in shortfalls(run))
 
 
 def open_ends(done: CompletionFinished) -> str:

@@ -9,10 +9,10 @@ from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.evidence import Change, CommandRun
 from autopilot.domain.execution import violation
-from autopilot.domain.integrity import NO_COMMITS, places, to_show
+from autopilot.domain.integrity import places
 from autopilot.domain.oversize import split_due, split_request
 from autopilot.domain.passes import PhaseOutcome, StepDigest
-from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, replans, task_states
+from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, only_checked, replans, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Compared,
@@ -70,6 +70,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         deferral_evidence=verified.opinion.deferral_evidence if waits and verified and verified.opinion else (),
         split_details=split_due(record) if splits else None,
         autonomous_confidence=verified.opinion.autonomous_confidence if verified and verified.opinion else None,
+        satisfied=finish.status == "completed" and only_checked(record),
         human_tasks=sum(task.type == "checkpoint:human-verify" for task in (record.plan.tasks if record.plan else ())),
     )
 
@@ -152,16 +153,7 @@ def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     stopped = (finish.reason,) if finish.status not in {"completed", "split_request"} else ()
     touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
-    absent = (NO_COMMITS,) if finish.status == "completed" and already_there(record) else ()
-    return (*failed, *stopped, *absent, *planning, *warnings(record), *reported(record))
-
-
-def already_there(record: PhaseRecord) -> bool:
-    """INTG-02: every task is done, and no commit did it."""
-    triaged, states = record.find(Triaged), task_states(record)
-    unasked = triaged is not None and triaged.routing == "verify_only"
-    done = bool(states) and all(states.get(task.id) == "verified" for task in auto_tasks(record))
-    return bool(to_show(record)) and (unasked or done)
+    return (*failed, *stopped, *planning, *warnings(record), *reported(record))
 
 
 def warnings(record: PhaseRecord) -> tuple[str, ...]:

@@ -43,11 +43,11 @@ def write_trace(files: Mapping[str, str], workspace: Workspace) -> tuple[str, ..
 def write_confidence(
     passes: tuple[PhaseRecord, ...], run: RunRecord, finished: PhaseFinished, diagnostics: Diagnostics
 ) -> tuple[Noted | None, tuple[str, ...]]:
-    """CENF-02: the paper, and the event that says so; none for a phase that reached 9.0 at once or never completed."""
+    """CENF-02: the paper, and the event; none for a phase that reached 9.0 at once, completed never or without work."""
     phase, score = finished.outcome.phase, finished.outcome.alignment_score
     shown = _shown(passes, run, finished)
     fine = finished.outcome.status == "completed" and not finished.cycle and score is not None and score >= WANTED
-    if shown is None or fine:
+    if shown is None or fine or finished.outcome.satisfied:
         return None, ()
     name = f"phase-{phase}-confidence.md"
     if isinstance(shown, Before):

@@ -13,11 +13,16 @@ from autopilot.engine.hands import LandingHands
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The pass a phase stands on, how it ended, and what the run made of the phase."""
+    """
+    The pass a phase stands on, how it ended, and what the run made of the phase.
+
+    `earlier` are the passes whose work that one continues, oldest first.
+    """
 
     record: PhaseRecord
     outcome: PhaseOutcome
     verdict: Verdict
+    earlier: tuple[PhaseRecord, ...] = ()
 
 
 def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFinished | None = None) -> Standing | None:
@@ -35,7 +40,22 @@ def standing_of(run: RunRecord, passes: tuple[PhaseRecord, ...], last: PhaseFini
     if chosen.outcome.status == "split_request":
         return None
     record = pass_behind(chosen, ended, passes)
-    return Standing(record, chosen.outcome, counted[-1].verdict) if record else None
+    # Where nothing was built, a person's word comes after the landing: the receipt says what was found, and stays.
+    verdict = ended[-1].verdict if chosen.outcome.satisfied else counted[-1].verdict
+    return Standing(record, chosen.outcome, verdict, continued(record, passes)) if record else None
+
+
+def continued(record: PhaseRecord, passes: tuple[PhaseRecord, ...]) -> tuple[PhaseRecord, ...]:
+    """The passes that a remediation or a resumed hand-over builds on, oldest first, back to the phase's first base."""
+    chain = list[PhaseRecord]()
+    while record.brief.first_base:
+        before = (p for p in reversed(passes) if p.brief.number < record.brief.number)
+        found = next((p for p in before if p.commit == record.brief.base), None)
+        if found is None:
+            break
+        chain.insert(0, found)
+        record = found
+    return tuple(chain)
 
 
 def receipt_files(
@@ -45,5 +65,5 @@ def receipt_files(
     stands = standing_of(run, passes, last)
     if stands is None:
         return {}
-    made = hands.receipts.files(stands.record, run, stands.outcome, stands.verdict)
+    made = hands.receipts.files(stands.record, run, stands.outcome, stands.verdict, stands.earlier)
     return {f"{stands.record.brief.dir}/{name}": text for name, text in made.items()}

@@ -116,6 +116,7 @@ def pass_end(brief: Brief, outcome: PhaseOutcome, run: RunRecord, passes: Sequen
         turn=brief.turn,
         stood=score,
         gaps_open=gaps if loop == "quality" else 0,
+        marked_done=brief.phase.status == "completed",
     )
 
 

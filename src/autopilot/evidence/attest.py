@@ -20,7 +20,14 @@ class PhaseReceipts:
 
     sign: Callable[[str], str | None] = unsigned
 
-    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:
-        text = text_of(statement(record, run, outcome, verdict))
+    def files(
+        self,
+        record: PhaseRecord,
+        run: RunRecord,
+        outcome: PhaseOutcome,
+        verdict: Verdict,
+        earlier: tuple[PhaseRecord, ...] = (),
+    ) -> dict[str, str]:
+        text = text_of(statement(record, run, outcome, verdict, earlier))
         signature = self.sign(text)
         return {FILE: text} | ({SIGNATURE: signature} if signature else {})

@@ -9,6 +9,7 @@ import msgspec
 
 from autopilot.domain.events import RunResumed, RunStarted, stream_of
 from autopilot.domain.evidence import CommandRun, Work
+from autopilot.domain.outcomes import NOTHING_BUILT, described, outcome_of
 from autopilot.domain.passes import PhaseOutcome, Spec
 from autopilot.domain.phase import Expectation, Plan
 from autopilot.domain.progress import since_plan
@@ -29,7 +30,7 @@ from autopilot.domain.receipts import (
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
 from autopilot.domain.results import Debugged, Executed, Fixed, Triaged, Verified
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Verdict
+from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, AskHuman, Retry, Verdict
 
 UNANCHORED = "unanchored: the roadmap has no criterion with a command for this phase"
 FORCED = "force_incomplete: accepted below the threshold"
@@ -47,9 +48,21 @@ class Sorted:
     failed: tuple[str, ...]
 
 
-def statement(record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> Statement:
-    """`record` is the pass the phase stands on, `outcome` how it ended, `verdict` what the run made of the phase."""
-    runs = deciding(record, outcome)
+def statement(
+    record: PhaseRecord,
+    run: RunRecord,
+    outcome: PhaseOutcome,
+    verdict: Verdict,
+    earlier_passes: tuple[PhaseRecord, ...] = (),
+) -> Statement:
+    """
+    `record` is the pass the phase stands on, `outcome` how it ended, `verdict` what the run made of the phase.
+
+    `earlier_passes` are those whose work it continues, oldest first: what held before the work is theirs to tell.
+    """
+    runs = (*(made for done in earlier_passes for made in worked(done, outcome)), *deciding(record, outcome))
+    bar = run.start.settings.pass_threshold
+    word = outcome_of(verdict, outcome.alignment_score, bar)
     found = sort(runs, outcome.commit, _old_failures(record))
     warnings = _warnings(runs, found, outcome, verdict)
     tree = _tree(record, runs, outcome.commit)
@@ -64,11 +77,12 @@ def statement(record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdic
         number=record.brief.number,
         cycle=record.brief.cycle,
         verdict=_word(verdict),
-        reason=outcome.reason,
+        reason=described(word, outcome.alignment_score, bar) if word else outcome.reason,
+        outcome=word,
         anchor="unanchored" if outcome.unanchored else "anchored",
         score=outcome.alignment_score,
         threshold=record.brief.pass_threshold,
-        base=record.brief.base,
+        base=(*earlier_passes, record)[0].brief.base,
         commit=outcome.commit,
         tree=tree,
         plan_sha256=plan.sha256 if plan else None,
@@ -100,11 +114,20 @@ def result_of(found: Sorted, warnings: Iterable[str], outcome: PhaseOutcome, ver
 def deciding(record: PhaseRecord, outcome: PhaseOutcome) -> tuple[DecidingRun, ...]:
     """Every command run that decided: before the work, after each task that is in the line, and at verification."""
     seen = record.find(Verified)
-    return (
-        *_triage_runs(record),
-        *(run for step, work in _works(record, outcome) for run in _work_runs(record, step, work)),
-        *(_verified_runs(record, seen) if seen else ()),
-    )
+    return (*worked(record, outcome), *(_verified_runs(record, seen) if seen else ()))
+
+
+def worked(record: PhaseRecord, outcome: PhaseOutcome) -> tuple[DecidingRun, ...]:
+    """
+    What was run in a pass up to its verification.
+
+    A pass that continues others begins on their work: what it ran first is not what held before the phase's work. A
+    remediation has no task of its own in the plan, so what it ran before that one says nothing new either.
+    """
+    works = (run for step, work in _works(record, outcome) for run in _work_runs(record, step, work))
+    if not record.brief.first_base:
+        return (*_triage_runs(record), *works)
+    return tuple(run for run in works if run.when != "before" or not record.brief.cycle)
 
 
 def sort(runs: Iterable[DecidingRun], commit: str, old: Iterable[str]) -> Sorted:
@@ -180,7 +203,7 @@ def _work_runs(record: PhaseRecord, step: str, work: Work) -> Iterator[DecidingR
 def _verified_runs(record: PhaseRecord, seen: Verified) -> Iterator[DecidingRun]:
     for run in seen.checks:
         made = _deciding(record, run, step="verify", commit=seen.commit)
-        yield msgspec.structs.replace(made, laid=True)
+        yield msgspec.structs.replace(made, laid=True, restored_from=record.brief.base if run.restored else None)
     for run in seen.gates:
         yield _deciding(record, run, step="verify", commit=seen.commit, gate=True)
 
@@ -231,6 +254,7 @@ def _old_failures(record: PhaseRecord) -> tuple[str, ...]:
 def _warnings(runs: tuple[DecidingRun, ...], found: Sorted, outcome: PhaseOutcome, verdict: Verdict) -> tuple[str, ...]:
     told = (
         (outcome.unanchored, UNANCHORED),
+        (verdict == Advance(because=ALREADY_SATISFIED), NOTHING_BUILT),
         (verdict == Advance(because="force_incomplete"), FORCED),
         *((verdict == Advance(because=why), EXHAUSTED.format(why=why)) for why in (QUALITY_EXHAUSTED, GAPS_EXHAUSTED)),
         (bool(found.warned), f"failed before the work too: {', '.join(found.warned)}"),
@@ -241,8 +265,8 @@ def _warnings(runs: tuple[DecidingRun, ...], found: Sorted, outcome: PhaseOutcom
 
 def _word(verdict: Verdict) -> str:
     match verdict:
-        case Advance(because="force_incomplete"):
-            return "force_incomplete"
+        case Advance(because="force_incomplete" | "already_satisfied" as word):
+            return word
         case Advance():
             return "accepted"
         case Retry():

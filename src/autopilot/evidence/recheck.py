@@ -51,7 +51,7 @@ def contradictions(held: Statement) -> Iterator[str]:
         yield "its lists of tests are not what its runs show"
     if told.result != "FAILED" and (found.failed or not found.passed):
         yield f"it says {told.result}, but its runs show no pass"
-    if told.result != "FAILED" and proof.verdict not in {"accepted", "force_incomplete"}:
+    if told.result != "FAILED" and proof.verdict not in {"accepted", "force_incomplete", "already_satisfied"}:
         yield f"it says {told.result}, but the phase was not accepted: {proof.verdict}"
 
 
@@ -86,8 +86,9 @@ class Rerun:
         return msgspec.structs.replace(told, now=_ended(now), same=same, note="; ".join(_remarks(run, now)))
 
     def _problem(self, run: DecidingRun, proof: Proof) -> str:
-        if run.commit not in self.known or (run.restored and proof.base not in self.known):
-            return f"commit {run.commit[:12]} is not here"
+        wanted = (run.commit, *((run.restored_from or proof.base,) if run.restored else ()))
+        if missing := next((commit for commit in wanted if commit not in self.known), None):
+            return f"commit {missing[:12]} is not here"
         if not run.command or (run.kind == "gate" and run.check not in GATES):
             return f"{run.check!r} is no check that can be run"
         if run.laid and len(self.files) < len(proof.frozen_tests):
@@ -97,7 +98,7 @@ class Rerun:
     def _commit(self, run: DecidingRun, proof: Proof) -> str:
         if not run.restored:
             return run.commit
-        back = self.workspace.change(run.commit, proof.base)
+        back = self.workspace.change(run.commit, run.restored_from or proof.base)
         return self.workspace.portion(back, run.restored, run.commit, "the checks as they were before\n").commit
 
     def _run(self, run: DecidingRun, commit: str) -> CommandRun:

@@ -2,10 +2,11 @@
 
 from autopilot.domain.answers import DivergenceOpinion, Recommendation
 from autopilot.domain.integrity import rejected
-from autopilot.domain.progress import debugs_left
+from autopilot.domain.outcomes import NOTHING_BUILT
+from autopilot.domain.progress import debugs_left, full_route, only_checked
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
-from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
+from autopilot.domain.verdict import END, Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 SEVERITY: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
@@ -13,10 +14,15 @@ RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-s
 
 
 class DivergenceFacts(Facts, frozen=True, kw_only=True):
-    """`rejected` counts the answers about this phase that were not accepted before."""
+    """
+    `rejected` counts the answers about this phase that were not accepted before.
+
+    `full_route` is where the work begins, for a phase of which only was checked whether it is there already.
+    """
 
     debugs_left: int
     rejected: int = 0
+    full_route: str = ""
 
 
 class DivergenceOpinions(Opinions, frozen=True, kw_only=True):
@@ -37,7 +43,11 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
         concerns=(*both.concerns, *compared.verifier_missed, *judged.concerns),
         independent=bool(differences(compared) or judged.independent_evidence),
     )
-    facts = DivergenceFacts(debugs_left=debugs_left(record), rejected=rejected(record))
+    facts = DivergenceFacts(
+        debugs_left=debugs_left(record),
+        rejected=rejected(record),
+        full_route=full_route(record) if only_checked(record) else "",
+    )
     return Evidence(facts, opinions, Claims())
 
 
@@ -67,6 +77,15 @@ def debug(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
     return Retry(step="debug", because=joined(o.concerns) or "the judge recommends debugging")
 
 
+def work(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    return Retry(step=f.full_route, because=f"not there already: {joined(o.concerns) or 'the judge objects'}")
+
+
+def end(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    """There is no work to rate."""
+    return Advance(to=END, because=NOTHING_BUILT)
+
+
 def go_on(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
     return Advance()
 
@@ -80,6 +99,9 @@ GATE = Gate(
              lambda f, o, c: harsher(o) == "proceed" and not o.independent and not f.rejected, judge_again),
         Rule("it shows no analysis of its own",
              lambda f, o, c: harsher(o) == "proceed" and not o.independent, give_up),
+        Rule("both words are proceed, and nobody had to work on it",
+             lambda f, o, c: harsher(o) == "proceed" and bool(f.full_route), end),
+        Rule("nobody has worked on it yet", lambda f, o, c: bool(f.full_route), work),
         Rule("both words are proceed", lambda f, o, c: harsher(o) == "proceed", go_on),
         Rule("one says debug, attempts remain", lambda f, o, c: harsher(o) == "debug" and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, stop),

@@ -2,6 +2,7 @@
 
 from autopilot.domain.answers import JudgeOpinion
 from autopilot.domain.integrity import rejected
+from autopilot.domain.progress import full_route, only_checked
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Judged
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
@@ -11,9 +12,14 @@ ECHO = "Judge agrees with verifier on all points without presenting independent 
 
 
 class JudgeFacts(Facts, frozen=True, kw_only=True):
-    """`rejected` counts the answers about this phase that were not accepted before."""
+    """
+    `rejected` counts the answers about this phase that were not accepted before.
+
+    `full_route` is where the work begins, for a phase of which only was checked whether it is there already.
+    """
 
     rejected: int = 0
+    full_route: str = ""
 
 
 class JudgeOpinions(Opinions, frozen=True, kw_only=True):
@@ -21,7 +27,8 @@ class JudgeOpinions(Opinions, frozen=True, kw_only=True):
 
 
 def gather(record: PhaseRecord) -> Evidence[JudgeFacts, JudgeOpinions, Claims]:
-    facts = JudgeFacts(rejected=rejected(record))
+    route = full_route(record) if only_checked(record) else ""
+    facts = JudgeFacts(rejected=rejected(record), full_route=route)
     return Evidence(facts, JudgeOpinions(judge=record.latest(Judged).opinion), Claims())
 
 
@@ -33,6 +40,11 @@ def unconvinced(o: JudgeOpinions) -> bool:
 def stop(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
     assert o.judge is not None
     return Stop(because=f"judge recommends {o.judge.recommendation}: {joined(o.judge.concerns)}", rollback=True)
+
+
+def work(f: JudgeFacts, o: JudgeOpinions, c: Claims) -> Verdict:
+    assert o.judge is not None
+    return Retry(step=f.full_route, because=f"not there already: {joined(o.judge.concerns) or 'the judge objects'}")
 
 
 def echoes(o: JudgeOpinions) -> bool:
@@ -66,10 +78,12 @@ GATE = Gate(
     question="Does the judge see a reason to stop before it has read anybody's report?",
     gather=gather,
     rules=(
+        Rule("the judge objects, and nobody has worked on it yet",
+             lambda f, o, c: condemned(o) and bool(f.full_route), work),
         Rule("the judge wants a rollback or a halt", lambda f, o, c: condemned(o), stop),
         Rule("the judge has a concern and its own evidence", lambda f, o, c: not unconvinced(o), go_on),
         Rule("nothing was rejected before", lambda f, o, c: not f.rejected, judge_again),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),
     kinds=(JudgeFacts, JudgeOpinions, Claims),
-)
+)  # fmt: skip

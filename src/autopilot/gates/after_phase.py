@@ -9,15 +9,20 @@ from typing import Literal
 
 from autopilot.domain.record import PassEnd
 from autopilot.domain.redo import GAPS_EXHAUSTED, NEGLIGIBLE, QUALITY_EXHAUSTED
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_rate import MIN_SCORE
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 
 REACHED = "quality target reached"
+MARKED_DONE = "nothing was built: the roadmap marks the phase as done, and its criteria hold"
 
 
 class PhaseFacts(Facts, frozen=True, kw_only=True):
-    """As of `PassEnd`. `proceed` is False when whoever ended the pass wanted anything else."""
+    """
+    As of `PassEnd`. `proceed` is False when whoever ended the pass wanted anything else.
+
+    `satisfied`: every criterion held before any work. `marked_done`: the roadmap itself says that the phase is done.
+    """
 
     status: Literal["completed", "failed", "needs_human_verification", "split_request"]
     reason: str
@@ -29,6 +34,8 @@ class PhaseFacts(Facts, frozen=True, kw_only=True):
     loop: Literal["standard", "quality", "gaps"] = "standard"
     turn: int = 0
     gaps_open: int = 0
+    satisfied: bool = False
+    marked_done: bool = False
 
 
 class PhaseOpinions(Opinions, frozen=True, kw_only=True):
@@ -50,6 +57,8 @@ def gather(end: PassEnd) -> Evidence[PhaseFacts, PhaseOpinions, Claims]:
         loop=end.loop,
         turn=end.turn,
         gaps_open=end.gaps_open,
+        satisfied=end.outcome.satisfied,
+        marked_done=end.marked_done,
     )
     return Evidence(facts, PhaseOpinions(score=end.outcome.alignment_score, stood=end.stood), Claims())
 
@@ -73,6 +82,10 @@ def improved(f: PhaseFacts, o: PhaseOpinions) -> bool:
 
 def go_on(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
     return Advance()
+
+
+def leave(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
+    return Advance(because=MARKED_DONE if f.marked_done else ALREADY_SATISFIED)
 
 
 def wait(f: PhaseFacts, o: PhaseOpinions, c: Claims) -> Verdict:
@@ -143,6 +156,7 @@ GATE = Gate(
         Rule("the judge wants it undone", lambda f, o, c: f.rollback and not stands(f, o), roll_back),
         Rule("it waits for a person",
              lambda f, o, c: f.status == "needs_human_verification" and not stands(f, o), wait),
+        Rule("nothing was built: its criteria held before", lambda f, o, c: completed(f) and f.satisfied, leave),
         Rule("it is too big for one pass", lambda f, o, c: f.status == "split_request", split),
         Rule("at the quality target, gaps are to be closed too", goes_further, close_gaps),
         Rule("completed at or above the threshold", high, go_on),

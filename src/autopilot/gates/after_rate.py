@@ -3,7 +3,7 @@
 from autopilot.domain.answers import Recommendation, VerifyOpinion
 from autopilot.domain.deferral import REJECTED, confident, generic, no_reason, only_looks, specific
 from autopilot.domain.integrity import UNJUSTIFIED
-from autopilot.domain.progress import failed_tasks, replans
+from autopilot.domain.progress import failed_tasks, nothing_built, replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -12,6 +12,7 @@ from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, bare, cont
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
+UNBUILT = "nothing was built, and every criterion that can be run held before: is the phase done already?"
 
 
 class RateFacts(Facts, frozen=True, kw_only=True):
@@ -20,6 +21,7 @@ class RateFacts(Facts, frozen=True, kw_only=True):
     replans: int
     limit: int
     failed_tasks: int = 0
+    nothing_built: bool = False
 
 
 class RateOpinions(Opinions, frozen=True, kw_only=True):
@@ -40,6 +42,7 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         for_a_person=tuple(f"{task.id} {task.title}" for task in record.tasks if task.type != "auto"),
         replans=replans(record),
         failed_tasks=len(failed_tasks(record)),
+        nothing_built=nothing_built(record),
         # A remediation mends what there is (CENF-01g): under a new plan the old one's criteria would no longer be run.
         limit=0 if record.brief.cycle else record.start.settings.limits.replans,
     )
@@ -114,6 +117,11 @@ def ask(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return AskHuman(question=f"needs a person: {joined(f.for_a_person)}")
 
 
+def ask_whether_there(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    """Opinions are all that speaks for it, and they cannot let a phase pass."""
+    return AskHuman(question=UNBUILT)
+
+
 def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return Advance()
 
@@ -137,6 +145,7 @@ GATE = Gate(
              lambda f, o, c: unreasoned(f, o, c) and not f.verification.rejected, verify_again),
         Rule("a task is left to a person without a reason", unreasoned, reject),
         Rule("a task is left to a person", left_over, ask),
+        Rule("nothing was built", lambda f, o, c: f.nothing_built, ask_whether_there),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),

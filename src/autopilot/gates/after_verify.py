@@ -5,7 +5,7 @@ from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import CONFIDENT, confident, person_only
 from autopilot.domain.honesty import blockers
 from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show
-from autopilot.domain.progress import debugs, debugs_left, unproven
+from autopilot.domain.progress import debugs, debugs_left, full_route, only_checked, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -22,6 +22,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     `to_show` counts the criteria that no commit of this run met, `absent` places named for them that are not there.
     `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
     runs of every criterion stand in for it. `threshold` is how sure a verifier has to be that no person is needed.
+    `full_route` is where the work begins, for a phase of which only was checked whether it is there already.
     """
 
     checks: int
@@ -38,6 +39,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     least_seconds: float = 0.0
     observed: int | None = None
     threshold: float = CONFIDENT
+    full_route: str = ""
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -70,6 +72,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         least_seconds=record.start.settings.limits.min_verification_seconds,
         observed=seen.observed if seen.opinion else None,
         threshold=record.start.settings.deferral_threshold,
+        full_route=full_route(record) if only_checked(record) else "",
     )
 
 
@@ -133,6 +136,10 @@ def debug(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
     return Retry(step="debug", because=complaint(f, o))
 
 
+def work(f: VerifyFacts, o: VerifyOpinions, c: Claims) -> Verdict:
+    return Retry(step=f.full_route, because=f"not there already: {complaint(f, o)}")
+
+
 def doubt(f: VerifyFacts, o: VerifyOpinions) -> str:
     return doubts(f, o)[1]
 
@@ -187,6 +194,7 @@ GATE = Gate(
         Rule("only the verifier ran or showed too little, nothing was rejected before",
              lambda f, o, c: doubtful(f, o) and not f.rejected, verify_again),
         Rule("only the verifier ran or showed too little", lambda f, o, c: doubtful(f, o), reject),
+        Rule("nobody has worked on it yet", lambda f, o, c: bool(f.full_route), work),
         Rule("debug attempts remain", lambda f, o, c: f.checks > 0 and f.debugs_left > 0, debug),
         Rule("otherwise", lambda f, o, c: True, give_up),
     ),

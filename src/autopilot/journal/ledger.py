@@ -17,7 +17,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before, Scored, Standing
 from autopilot.domain.results import Planned
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import Advance
+from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, Verdict
 from autopilot.journal.scores import merged, scored_at
 from autopilot.journal.timeline import settled
 
@@ -98,7 +98,7 @@ def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Stan
     words = (e.event for e in record.entries if isinstance(e.event, PhaseFinished | VerdictGiven))
     last = next(end for end in reversed(judged(words)) if end.outcome.phase == phase)
     refused = any(event.phase == phase for event in record.of(MergeRefused))
-    status = "in_progress" if refused and not record.standing(phase) else settled(last.verdict)
+    status = "in_progress" if refused and not record.standing(phase) else _left_as(last.verdict)
     unfinished = status == "in_progress" and earlier is not None and earlier.status == "completed"
     before = earlier.history if earlier else ()
     return Standing(
@@ -108,6 +108,12 @@ def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Stan
         run=record.start.run,
         at=own[-1][0],
     )
+
+
+def _left_as(verdict: Verdict) -> str:
+    """As in state.json, except for a phase of which nothing was built: nobody has accepted it yet."""
+    satisfied = isinstance(verdict, Advance) and verdict.because == ALREADY_SATISFIED
+    return ALREADY_SATISFIED if satisfied else settled(verdict)
 
 
 def done_before(ledger: Ledger, phases: Iterable[str]) -> tuple[DoneBefore, ...]:
@@ -132,8 +138,9 @@ def remembered(archived: Iterable[Mapping[str, Any]]) -> dict[str, Standing]:
             if isinstance(status, str) and status in _RECORDED:
                 own = name.removeprefix("phase_")
                 before = told[own].history if own in told else ()
+                satisfied = phase.get("outcome") == ALREADY_SATISFIED
                 told[own] = Standing(
-                    status=status,
+                    status=ALREADY_SATISFIED if satisfied else status,
                     score=_number(phase.get("alignment_score")),
                     history=merged(before, _scores(phase.get("score_history"))),
                     archived=_word(state.get("_meta", {}).get("run_id")),

@@ -13,14 +13,12 @@ from autopilot.domain.errors import StorageFailed
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
-GOOD = 7.0
-
 
 def metrics_of(state: Mapping[str, Any]) -> dict[str, Any]:
     """From a whole state.json, as the archive has it. The time is that of the run's last entry."""
     phases = dict(state["phases"])
     started = {name: phase for name, phase in phases.items() if phase["started_at"]}
-    good = sum(_good(phase) for phase in phases.values())
+    good = sum(_passed(phase) for phase in phases.values())
     scores = [phase["alignment_score"] for phase in phases.values() if phase["alignment_score"] is not None]
     return {
         "run_id": state["_meta"]["run_id"],
@@ -41,9 +39,9 @@ def metrics_of(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _good(phase: Mapping[str, Any]) -> bool:
-    score = phase["alignment_score"]
-    return phase["status"] == "completed" and score is not None and score >= GOOD
+def _passed(phase: Mapping[str, Any]) -> bool:
+    """At its bar; work of which nothing was built, or which is below the bar, has an outcome of its own."""
+    return phase["status"] == "completed" and not phase["outcome"]
 
 
 def _count(phases: Mapping[str, Any], status: str) -> int:
@@ -60,6 +58,7 @@ def _summary(name: str, phase: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "phase_id": name,
         "status": phase["status"],
+        "outcome": phase["outcome"],
         "alignment_score": phase["alignment_score"],
         "estimated_tokens": phase["estimated_tokens"],
         "tokens_used": phase["tokens_used"],

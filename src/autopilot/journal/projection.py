@@ -167,7 +167,7 @@ class Projection:
             more = about.more.get(id_, {})
             if shown is None or shown.history is not history or shown.made is not own_passes:
                 whole = replace(history, passes=source.passes(id_))
-                own = phase_state(_phase(about.run, id_), whole)
+                own = phase_state(_phase(about.run, id_), whole, about.run.start.settings.pass_threshold)
             else:
                 own = shown.own
             if id_ in tokens:

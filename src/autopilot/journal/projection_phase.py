@@ -7,6 +7,7 @@ import msgspec
 
 from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseSkipped
+from autopilot.domain.outcomes import Outcome, described, outcome_of
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.progress import debugs, replans
@@ -21,15 +22,18 @@ from autopilot.journal.timeline import History
 _NO_PASS = PhaseOutcome(phase="", status="failed", reason="", commit="")
 
 
-def phase_state(phase: Phase, history: History) -> dict[str, Any]:
+def phase_state(phase: Phase, history: History, bar: float) -> dict[str, Any]:
+    """`bar` is the score the run asks of a phase."""
     status = history.status
     counted_at, counted = history.counted or ("", None)
     outcome = counted.outcome if counted else _NO_PASS
     ended = status in {"completed", "failed", "needs_human_verification"}
+    word = _outcome(history, outcome.alignment_score, bar)
     return {
         "name": phase.name,
         "phase_type": phase.type,
         "status": status,
+        "outcome": word,
         "started_at": history.started[0][0] if history.started else None,
         "completed_at": history.finished[-1][0] if ended and counted_at else None,
         "steps": steps_of(history.passes, outcome),
@@ -53,7 +57,7 @@ def phase_state(phase: Phase, history: History) -> dict[str, Any]:
         "sub_phases": [],
         "rubber_stamp_suspect": False,
         "unanchored": outcome.unanchored,
-        "reason": _reason(history, outcome),
+        "reason": described(word, outcome.alignment_score, bar) if word else _reason(history, outcome),
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
         "issues": list(outcome.issues),
     }
@@ -99,6 +103,11 @@ def _justification(history: History) -> dict[str, Any] | None:
         "auto_tasks_passed": int(passed) if passed.isdecimal() else 0,
         "auto_tasks_total": int(total) if total.isdecimal() else 0,
     }
+
+
+def _outcome(history: History, score: float | None, bar: float) -> Outcome | None:
+    last = history.turns[-1][1] if history.turns else None
+    return outcome_of(last.verdict, score, bar) if isinstance(last, PhaseFinished) else None
 
 
 def _reason(history: History, outcome: PhaseOutcome) -> str:

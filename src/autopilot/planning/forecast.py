@@ -158,7 +158,7 @@ def _route(mode: Mode, *, planned: bool, research: bool) -> tuple[tuple[str, ...
 def _unmet(phase: Phase, first: RunStarted) -> tuple[str, ...]:
     """AMB-27: dependencies neither done before this run nor to be done in it."""
     known = {p.id for p in first.phases}
-    done = {*first.completed, *first.targets}
+    done = {*first.completed, *first.satisfied, *first.targets}
     return tuple(need for need in phase.depends_on if need in known and need not in done)
 
 
@@ -166,7 +166,7 @@ def dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "
     known = {p.id for p in first.phases}
     if any(need not in known for need in phase.depends_on):
         return "missing"
-    return "met" if set(phase.depends_on) <= set(first.completed) else "pending"
+    return "met" if set(phase.depends_on) <= {*first.completed, *first.satisfied} else "pending"
 
 
 def _left_out(first: RunStarted) -> list[LeftOut]:

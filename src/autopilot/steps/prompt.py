@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from autopilot.domain.phase import Criterion, Expectation, Task
+from autopilot.domain.phase import Criterion, Expectation, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.repo_map import SHOWN_PATH
 
@@ -78,7 +78,12 @@ def criterion_line(criterion: Criterion) -> str:
 
 def all_criteria(record: PhaseRecord) -> tuple[Criterion, ...]:
     """The user's own criteria first, then the plan's; the same command with the same expectation once."""
-    planned = tuple(c for task in (record.plan.tasks if record.plan else ()) for c in task.criteria)
+    return criteria_under(record, record.plan)
+
+
+def criteria_under(record: PhaseRecord, plan: Plan | None) -> tuple[Criterion, ...]:
+    """The same with a plan that is not in force yet."""
+    planned = tuple(c for task in (plan.tasks if plan else ()) for c in task.criteria)
     kept: dict[tuple[str, Expectation | None], Criterion] = {}
     for criterion in (*record.phase.criteria, *planned):
         key = (criterion.command, criterion.expect) if criterion.command else (criterion.text, None)

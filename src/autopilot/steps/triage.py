@@ -1,17 +1,18 @@
-"""Run the criteria before any agent is asked: perhaps the work is already there."""
+"""Runs the criteria before any agent is asked: perhaps the work is already there."""
 
 import json
 
 import msgspec
 
+from autopilot.domain.gate_commands import is_gate
 from autopilot.domain.phase import Criterion, Kind, Plan
 from autopilot.domain.progress import declared_kinds
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.prompt import criteria_under
 
-LIKELY_DONE = 0.80
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
 
 GUARDED = "override: a {kind} phase -- its criteria guard what is there and do not show that the work is done"
@@ -19,7 +20,7 @@ GUARDED = "override: a {kind} phase -- its criteria guard what is there and do n
 
 def run(record: PhaseRecord, tools: Tools) -> Triaged:
     plan = trusted(record)
-    criteria = tuple(c for task in plan.tasks for c in task.criteria) if plan else record.phase.criteria
+    criteria = criteria_under(record, plan)
     checks = tools.facts.check(record.commit, _runnable(criteria), frozen_tests(record, plan))
     if not checks:
         return Triaged(routing="full_pipeline", source="none", note=NO_CRITERIA)
@@ -27,11 +28,26 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if record.brief.cycle or record.brief.mode == "force":
         why = "remediation" if record.brief.cycle else "force"
         return msgspec.structs.replace(full, note=f"override: {why}")
-    if full.pass_ratio <= LIKELY_DONE:
+    if not all(check.passed for check in checks):
         return full
     if is_to_be_done(record):
         return msgspec.structs.replace(full, note=GUARDED.format(kind=declared(record)))
+    if doubt := to_doubt(record, criteria):
+        return msgspec.structs.replace(full, note=f"override: {doubt}")
     return msgspec.structs.replace(full, routing="verify_only")
+
+
+def to_doubt(record: PhaseRecord, criteria: tuple[Criterion, ...]) -> str:
+    """Why criteria that hold do not show that the phase is done; empty when they do."""
+    if record.brief.found:
+        return "a person did not accept the phase as it was"
+    unrunnable = len(criteria) - len(_runnable(criteria))
+    if unrunnable:
+        return f"{unrunnable} of {len(criteria)} criteria cannot be run"
+    commands = record.start.settings.commands
+    if all(is_gate(c.command or "", commands) for c in criteria):
+        return "the criteria only run the project's own checks, which held before"
+    return ""
 
 
 def is_to_be_done(record: PhaseRecord) -> bool:
@@ -54,7 +70,7 @@ def trusted(record: PhaseRecord) -> Plan | None:
 
 
 def _runnable(criteria: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
-    return tuple(c for c in criteria if c.command)
+    return tuple(c for c in criteria if c.command and not c.behavioural)
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

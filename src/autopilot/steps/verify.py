@@ -12,6 +12,7 @@ from autopilot.domain.behaviour import needs_traces
 from autopilot.domain.caps import place_in
 from autopilot.domain.evidence import Finding
 from autopilot.domain.integrity import SHOW, places, to_show
+from autopilot.domain.progress import only_checked
 from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
@@ -55,6 +56,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
         tampering=tampering(record, tools, whole, record.plan.tasks if record.plan else ()),
         extra=gates.extra,
         judged=tools.facts.tree(tree.commit),
+        built=bool(tools.workspace.change(record.brief.began_on, record.commit).files),
     )
     if holds(found):
         sung = canary(tools, change, gates)
@@ -142,7 +144,7 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
 def triage_evidence(record: PhaseRecord) -> str:
     """TRGE-04, TRGE-06: what we ran before anything was done, where that is why nothing was done."""
     triaged = record.find(Triaged)
-    if triaged is None or triaged.routing != "verify_only":
+    if triaged is None or not only_checked(record):
         return ""
     held = sum(check.passed for check in triaged.checks)
     lines = bullets((f"{'PASS' if c.passed else 'FAIL'}: {c.what} -- `{c.command}`" for c in triaged.checks), "- none")

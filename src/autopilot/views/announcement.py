@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
+from autopilot.domain.outcomes import SHORT
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
 from autopilot.views.duration import in_words, seconds_between
 from autopilot.views.handover import exhausted, restart_lines
@@ -12,7 +13,7 @@ from autopilot.views.text import clean
 
 _SKIPPED = frozenset({"skipped", "blocked"})
 _SETTLED = frozenset({"completed", "failed", "deferred", "needs_human_verification"}) | _SKIPPED
-_WAITS, _GAPS_REMAIN = 11, 12
+_FAILED, _WAITS = 10, 11
 _INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
 
 
@@ -23,22 +24,31 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
         return
     stopped = end.exit in _INTERRUPTED_CODES or _paused(end)
     yield ""
-    yield "Autopilot Paused" if _paused(end) else "Autopilot Stopped" if stopped else "Autopilot Complete"
+    yield f"Autopilot {_headline(end, stopped=stopped)}"
     yield ""
     yield from _figures(end, narrator)
     yield from _troubles(end, narrator)
     yield from (clean(note, 400) for note in end.closing.notes)
     yield ""
     yield from _what_next(end, narrator.start, stopped=stopped)
+    yield from _short_of_a_pass(end)
+
+
+def _headline(end: RunEnd, *, stopped: bool) -> str:
+    if stopped:
+        return "Paused" if _paused(end) else "Stopped"
+    return "Failed" if end.exit == _FAILED else "Complete"
 
 
 def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     ends = end.phases.values()
     skipped = sum(_skipped(phase) for phase in ends)
     failed = sum(phase.status == "failed" for phase in ends)
-    done = sum(phase.status == "completed" and not _skipped(phase) for phase in ends)
+    done = sum(phase.status == "completed" and not phase.outcome and not _skipped(phase) for phase in ends)
+    outcomes = [phase.outcome for phase in ends]
+    short = (f" | {outcomes.count(word)} {name}" for word, name in SHORT.items() if word in outcomes)
     attempted = sum(phase.status not in {"not_started", "pending"} and not _skipped(phase) for phase in ends)
-    yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped"
+    yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped{''.join(short)}"
     scores = [phase.score for phase in ends if phase.score is not None]
     if scores:
         yield f"Avg alignment: {sum(scores) / len(scores):.1f}/10"
@@ -99,10 +109,21 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
 def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
     if end.exit == 0:
         yield "All phases complete. Project is done." if start else "All phases of this run are complete."
-        return
-    yield clean(end.reason, 400)
-    if end.exit == _GAPS_REMAIN:
+    elif end.closing.gaps or end.closing.integration == "fail":
+        yield clean(end.reason, 400)
         yield "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
+
+
+def _short_of_a_pass(end: RunEnd) -> Iterator[str]:
+    """The last line names every phase that counts as done and that a person should look at."""
+    short = {name: phase for name, phase in end.phases.items() if phase.outcome}
+    for name, phase in short.items():
+        if phase.outcome == "below_bar":
+            yield f"To raise phase {name}: autopilot --quality {name}"
+        else:
+            yield f"To accept phase {name} as it is: autopilot verdict {name} pass"
+    if short:
+        yield "; ".join(f"Phase {name}: {clean(phase.reason)}" for name, phase in short.items())
 
 
 def remaining(end: RunEnd, start: RunStarted | None) -> list[str]:

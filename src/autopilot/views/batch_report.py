@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autopilot.domain.batch_figures import BatchFigures, batch_figures
+from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.record import RunRecord
 from autopilot.domain.tables import table
 from autopilot.views.text import clean
@@ -55,7 +56,7 @@ def _attempted(batch: Batch, figures: BatchFigures) -> str:
 
 def _row(name: str, phase: Mapping[str, Any], minutes: float | None, cause: str) -> tuple[str, ...]:
     score = phase["alignment_score"]
-    noted = cause or (phase["reason"] if phase["status"] != "completed" else "")
+    noted = cause or (phase["reason"] if phase["status"] != "completed" or phase["outcome"] else "")
     marks = (noted, "force_incomplete" * bool(phase["force_incomplete"]), "unanchored" * bool(phase["unanchored"]))
     return (
         name,
@@ -82,6 +83,8 @@ def _gaps(figures: BatchFigures, names: Mapping[str, str]) -> Iterator[str]:
 def _summary(figures: BatchFigures) -> Iterator[str]:
     yield f"- Attempted: {len(figures.attempted)}"
     yield f"- Succeeded: {len(figures.succeeded)}"
+    yield f"- Passed below the bar: {len(figures.below_bar)}"
+    yield f"- Already satisfied (nothing was built): {len(figures.satisfied)}"
     yield f"- Failed: {len(figures.failed)}"
     yield f"- Skipped (already done): {len(figures.skipped_for(done=True))}"
     yield f"- Skipped (blocked): {len(figures.skipped_for(done=False))}"
@@ -89,12 +92,13 @@ def _summary(figures: BatchFigures) -> Iterator[str]:
 
 
 def _next(figures: BatchFigures) -> Iterator[str]:
-    """CMPL-04f; in a terminal the same without the slash."""
+    """CMPL-04f."""
     if figures.left:
-        phases = " ".join(figures.left)
-        yield f"To continue: `/clear` then `/autopilot {phases}`"
-        yield f"In a terminal: `autopilot {phases}`"
+        yield f"To continue: `autopilot {' '.join(figures.left)}`"
+    for phase in figures.satisfied:
+        yield f"Phase {phase} is {NOTHING_BUILT}. To accept it: `autopilot verdict {phase} pass`"
     for phase in figures.deferred:
         yield f'Phase {phase} waits for a person: `autopilot verdict {phase} pass`, `fail` or `issues "..."`'
-    if not figures.left and not figures.deferred:
-        yield "All phases complete. Project is done."
+    if not (figures.left or figures.deferred or figures.satisfied):
+        below = " ".join(figures.below_bar)
+        yield f"All phases complete; below the bar: {below}." if below else "All phases complete. Project is done."

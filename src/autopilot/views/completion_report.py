@@ -61,13 +61,20 @@ def _phases(ended: Ended) -> Iterator[str]:
         cells = (
             row["phase_id"],
             _cell(names.get(row["phase_id"], "")),
-            row["status"],
+            _word(row),
             "-" if score is None else f"{score:.1f}/10",
             "-" if minutes is None else f"{minutes:g}m",
             str(row["tokens_used"]),
             "-" if row["estimated_tokens"] is None else str(row["estimated_tokens"]),
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    """The status, or what it is called where the phase counts as done without having passed at its bar."""
+    return {"below_bar": "passed below the bar", "already_satisfied": "already satisfied"}.get(
+        row.get("outcome") or "", row["status"]
+    )
 
 
 def _cell(text: str) -> str:

@@ -24,11 +24,12 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.headings import heading_of
+from autopilot.domain.outcomes import NOTHING_BUILT, Outcome, described, outcome_of
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
 from autopilot.domain.run_caps import capped
 from autopilot.domain.tries import BREAKER
-from autopilot.domain.verdict import Advance, AskHuman, Stop
+from autopilot.domain.verdict import Advance, AskHuman, Stop, Verdict, takes_a_word
 from autopilot.journal.clock import iso
 from autopilot.journal.projection import run_status
 from autopilot.journal.timeline import settled
@@ -243,16 +244,17 @@ def _finished(picture: Picture, event: PhaseFinished, at: str) -> Picture:
     seconds = sum(max(0.0, seconds_between(p.began, at) - p.paused) for p in mine.values())
     best = _best(row, event)
     score = best if best is not None and isinstance(event.verdict, Advance) else outcome.alignment_score
+    word = outcome_of(event.verdict, score, picture.threshold)
     drawn = _row(
         picture,
         phase,
-        state=settled(event.verdict),
+        state=word or settled(event.verdict),
         score=score if score is not None else row.score,
         best=best,
-        question=clean(event.verdict.question, 300) if isinstance(event.verdict, AskHuman) else "",
+        question=_question(event.verdict),
         passes=row.passes + 1,
         seconds=row.seconds + seconds,
-        remark=clean(_remark(event)),
+        remark=clean(_outcome_remark(word, score, picture.threshold) if word else _remark(event)),
     )
     waits = tuple(wait for wait in drawn.waits if wait.stream not in mine)
     if isinstance(event.verdict, AskHuman):
@@ -273,6 +275,18 @@ def _best(row: PhaseRow, event: PhaseFinished) -> float | None:
     stood = row.best if row.passes or event.mode in MENDING else None
     whole = event.outcome.status == "completed" and not event.outcome.rollback
     return max((s for s in (stood, event.outcome.alignment_score if whole else None) if s is not None), default=None)
+
+
+def _question(verdict: Verdict) -> str:
+    """What a person may decide; empty where there is nothing to."""
+    if isinstance(verdict, AskHuman):
+        return clean(verdict.question, 300)
+    return f"{NOTHING_BUILT}. Is that right?" if takes_a_word(verdict) else ""
+
+
+def _outcome_remark(word: Outcome, score: float | None, bar: float) -> str:
+    """What the state does not say already."""
+    return described(word, score, bar).removeprefix("already satisfied: ").removeprefix("passed below the bar, ")
 
 
 def _remark(event: PhaseFinished) -> str:

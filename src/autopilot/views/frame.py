@@ -15,6 +15,7 @@ LEAST_RECENT = 3
 MOST_CAUTIONS, SOME_CAUTIONS = 12, 5
 _STATES = {"running": "cyan", "completed": "green", "failed": "red", "paused": "yellow", "interrupted": "yellow"}
 _COUNTED = (
+    ("below_bar", "below the bar"), ("already_satisfied", "already satisfied"),
     ("failed", "failed"), ("blocked", "blocked"), ("skipped", "skipped"),
     ("needs_human_verification", "need a person"), ("in_progress", "in progress"),
 )  # fmt: skip

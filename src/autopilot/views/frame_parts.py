@@ -19,9 +19,9 @@ _STYLES = {
     "completed": "green", "verified": "green", "done": "green", "failed": "red", "stopped": "red",
     "in_progress": "cyan", "working": "cyan", "reviewing": "cyan", "fixing": "cyan", "": "cyan",
     "blocked": "yellow", "skipped": "yellow", "needs_human_verification": "yellow", "person": "yellow",
-    "back": "yellow",
+    "back": "yellow", "already_satisfied": "yellow", "below_bar": "yellow",
 }  # fmt: skip
-_WORDS = {"needs_human_verification": "needs a person"}
+_WORDS = {"needs_human_verification": "needs a person", "below_bar": "below the bar"}
 
 
 def mark_of(state: str, marks: Marks) -> Span:

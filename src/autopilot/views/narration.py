@@ -24,6 +24,7 @@ from autopilot.domain.events import (
     WaitStarted,
 )
 from autopilot.domain.headings import HEADINGS
+from autopilot.domain.outcomes import described, outcome_of
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
@@ -219,7 +220,14 @@ class Narrator:
         outcome = event.outcome
         began, brief = self.opened.get(outcome.phase, ("", None))
         place = f"[PHASE {brief.position}/{brief.total}]" if brief else f"[PHASE {outcome.phase}]"
-        if outcome.status == "completed":
+        bar = self.start.settings.pass_threshold if self.start else brief.pass_threshold if brief else 0.0
+        best = max(
+            (s for s in (self.scores.get(outcome.phase), outcome.alignment_score) if s is not None), default=None
+        )
+        if word := outcome_of(event.verdict, best, bar):
+            told = described(word, best, bar)
+            ending = f"{told[:1].upper()}{told[1:]}"
+        elif outcome.status == "completed":
             score = outcome.alignment_score
             ending = f"Complete: {score:.1f}/10" if score is not None else "Complete"
         else:

@@ -9,7 +9,11 @@ from autopilot.journal.ledger import Ledger
 from autopilot.views.text import clean
 
 DONE = "All phases complete. Project is done."
-_RECORDED = {"completed": "Completed", "failed": "Failed", "needs_human_verification": "Needs a person"}
+SATISFIED = "Already satisfied"
+_RECORDED = {
+    "completed": "Completed", "failed": "Failed", "needs_human_verification": "Needs a person",
+    "already_satisfied": SATISFIED,
+}  # fmt: skip
 _MARKED = {"completed": "Completed", "in_progress": "In Progress", "deferred": "Deferred"}
 
 
@@ -70,17 +74,19 @@ def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str]) -> tuple[s
     ready = next((phase for phase in fresh if _met(phase, statuses)), None)
     if ready:
         return f"autopilot {ready.id}", f"phase {ready.id} is next"
-    failed = next((phase for phase in left if statuses[phase.id] == "Failed"), None)
-    if failed:
-        return f"autopilot {failed.id}", f"phase {failed.id} failed, and nothing else can start"
-    waiting = next((phase for phase in left if statuses[phase.id] == "Needs a person"), None)
-    if waiting:
-        return "autopilot status", f"phase {waiting.id} waits for a person's verdict"
+    hints = (
+        ("Failed", "autopilot {}", "phase {} failed, and nothing else can start"),
+        ("Needs a person", "autopilot status", "phase {} waits for a person's verdict"),
+        (SATISFIED, "autopilot verdict {} pass", "nothing was built in phase {}: accept that, or refuse it with fail"),
+    )
+    for status, command, why in hints:
+        if found := next((phase.id for phase in left if statuses[phase.id] == status), None):
+            return command.format(found), why.format(found)
     return "autopilot all --dry-run", "every phase left waits for another one"
 
 
 def _met(phase: Phase, statuses: dict[str, str]) -> bool:
-    return all(statuses.get(need, "Completed") == "Completed" for need in phase.depends_on)
+    return all(statuses.get(need, "Completed") in {"Completed", SATISFIED} for need in phase.depends_on)
 
 
 def lines(seen: Overview) -> Iterator[str]:

@@ -10,12 +10,23 @@ StepEnd = Literal["", "done", "back", "stopped", "person"]
 TaskState = Literal["waiting", "working", "reviewing", "fixing", "verified", "failed"]
 WaitKind = Literal["limit", "person", "breaker"]
 RunState = Literal["running", "paused", "completed", "failed", "interrupted"]
-OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
+OVER = frozenset(
+    {
+        "completed",
+        "already_satisfied",
+        "below_bar",
+        "failed",
+        "skipped",
+        "blocked",
+        "needs_human_verification",
+        "deferred",
+    }
+)
 
 
 class PhaseRow(Value, frozen=True, kw_only=True):
     """
-    A phase of the roadmap. `state` is the word of state.json.
+    A phase of the roadmap. `state` is the word of state.json: its outcome where it has one, else its status.
 
     `begun` counts the passes that were started, `passes` those that are over, and `seconds` is the time of these.
     `score` is that of the pass that counts, `best` the highest so far of one that came out whole. `remark` is why it

@@ -2,20 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 
+from autopilot.domain.outcomes import SHORT
 from autopilot.domain.receipts import Recheck, Statement
 from autopilot.views.text import clean
 
 
 def listing(held: Sequence[tuple[Statement, bool]]) -> str:
     """Each statement with whether a signature lies beside it."""
-    rows = [("Phase", "Result", "Commit", "Checks", "Score", "Anchor", "Signed")]
+    rows = [("Phase", "Result", "Commit", "Checks", "Score", "Anchor", "Signed", "Outcome")]
     for statement, signed in held:
         proof, counts = statement.proof, statement.proof.checks
         score = "-" if proof.score is None else f"{proof.score}"
         checks = f"{counts.passed}/{counts.total}"
         rows.append(
-            (proof.phase, statement.predicate.result, proof.commit[:12], checks, score, proof.anchor, _yes(signed))
-        )
+            (
+                proof.phase, statement.predicate.result, proof.commit[:12], checks, score, proof.anchor, _yes(signed),
+                SHORT[proof.outcome] if proof.outcome else "",
+            )
+        )  # fmt: skip
     return "\n".join(columns(rows)) if held else "No receipts yet: each phase gets one when it ends."
 
 
@@ -29,6 +33,7 @@ def page(statement: Statement, where: str, *, signed: bool) -> str:
         f"Run       {proof.run}, journal entry {proof.journal.entry} of {proof.journal.stream}: {proof.journal.sha256}",
         f"Spec      {proof.spec.path} {proof.spec.sha256}",
         f"Plan      {proof.plan_sha256 or 'none'}, {len(proof.frozen_tests)} frozen test files",
+        *((f"Outcome   {clean(proof.reason)}",) if proof.outcome else ()),
         f"Score     {'none' if proof.score is None else proof.score} (threshold {proof.threshold})",
         f"Checks    {proof.checks.passed} passed, {proof.checks.warned} warned, {proof.checks.failed} failed",
         f"Tools     {', '.join(f'{name} {version}' for name, version in proof.tools.items()) or 'unknown'}",

@@ -19,6 +19,7 @@ from autopilot.domain.events import (
     VerdictGiven,
     stream_of,
 )
+from autopilot.domain.outcomes import described, outcome_of
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import Advance
@@ -42,7 +43,8 @@ def _heading(events: Sequence[Event]) -> Iterator[str]:
     start = next((e for e in events if isinstance(e, RunStarted)), None)
     asked_for = start.targets if start else _phases(events)
     # A part of a phase that was split is told of below, and is no phase.
-    passed = {e.outcome.phase for e in judged(events) if _passed(e)}.intersection(asked_for)
+    ends = {e.outcome.phase: e for e in judged(events)}
+    passed = [p for p in asked_for if p in ends and _passed(ends[p]) and not _shortfall(p, events)]
     yield f"{f'Run {start.run}' if start else 'Run'}: {len(passed)} of {len(asked_for)} phases passed."
     end = next((e for e in reversed(events) if isinstance(e, RunFinished | RunStopped)), None)
     if end:
@@ -52,6 +54,17 @@ def _heading(events: Sequence[Event]) -> Iterator[str]:
 def _passed(event: PhaseFinished) -> bool:
     """By the run's verdict: a cycle that failed takes nothing away from what stood before it."""
     return isinstance(event.verdict, Advance)
+
+
+def _shortfall(phase: str, events: Sequence[Event]) -> str:
+    """What is to be said of a phase that counts as done without having passed at its bar; else empty."""
+    start = next((e for e in events if isinstance(e, RunStarted)), None)
+    ends = [e for e in judged(events) if e.outcome.phase == phase]
+    if start is None or not ends:
+        return ""
+    score, bar = _counted(phase, events, ends).alignment_score, start.settings.pass_threshold
+    word = outcome_of(ends[-1].verdict, score, bar)
+    return described(word, score, bar) if word else ""
 
 
 def _phases(events: Sequence[Event]) -> list[str]:
@@ -125,5 +138,6 @@ def _ending(phase: str, events: Sequence[Event], ends: Sequence[PhaseFinished]) 
         where = f"; landed as {landing.commit[:8]}" if landing.landed else f"; not landed: {clean(landing.note, 120)}"
     word = next((e for e in reversed(events) if isinstance(e, VerdictGiven) and e.phase == phase), None)
     said = f"; a person said {word.verdict.replace('_', ' ')}" if word else ""
-    told = f"{outcome.status.replace('_', ' ')}{score}: {clean(outcome.reason) or 'no reason was given'}"
+    short = _shortfall(phase, events)
+    told = short or f"{outcome.status.replace('_', ' ')}{score}: {clean(outcome.reason) or 'no reason was given'}"
     return f"{told}{said}{where}"

@@ -6,6 +6,7 @@ import msgspec
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.moments import elapsed
+from autopilot.domain.outcomes import shortfall
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord
@@ -19,6 +20,8 @@ from autopilot.views.report.told import Told
 
 STATUSES = {
     "completed": "passed",
+    "below_bar": "passed below the bar",
+    "already_satisfied": "already satisfied",
     "failed": "failed",
     "needs_human_verification": "waits for a person",
     "in_progress": "in progress",
@@ -70,9 +73,10 @@ def _seen(told: Told, phase: Phase, *, alike: bool) -> PhaseSeen:
         done = phase.id in told.run.start.completed or phase.status == "completed"
         return _of(phase, "done_before" if done else "elsewhere")
     record, outcome = told.counted(phase.id), history.counted[1].outcome if history.counted else None
-    skipped = history.skipped
+    skipped, short = history.skipped, shortfall(told.run, phase.id)
+    why = short.text if short else outcome.reason if outcome else ""
     return msgspec.structs.replace(
-        _of(phase, history.status),
+        _of(phase, short.outcome if short else history.status),
         score=outcome.alignment_score if outcome else None,
         threshold=record.brief.pass_threshold if record else None,
         tasks=outcome.tasks_completed if outcome else "",
@@ -80,7 +84,7 @@ def _seen(told: Told, phase: Phase, *, alike: bool) -> PhaseSeen:
         seconds=_seconds(told, history),
         commit=outcome.commit if outcome else "",
         landed=_landed(told, phase.id),
-        reason=skipped.reason if skipped else outcome.reason if outcome else "",
+        reason=skipped.reason if skipped else why,
         evidence=tuple(evidence_of(record)) if record else (),
         remarks=tuple(_remarks(history, record, outcome, alike=alike)),
     )

@@ -61,8 +61,9 @@ class Sections:
                 el("p", words(headline), class_="headline"),
                 self._counts(targets),
                 el("dl", *facts),
-                self._grouped("What passed, and by what evidence", targets, passed=True),
-                self._grouped("What did not pass", targets, passed=False),
+                self._grouped("What passed, and by what evidence", targets, "passed"),
+                self._grouped("What a person should look at", targets, "short"),
+                self._grouped("What did not pass", targets, "other"),
             )
         )
 
@@ -75,15 +76,17 @@ class Sections:
         )
         return el("p", joined(badges, " "))
 
-    def _grouped(self, title: str, targets: Sequence[PhaseSeen], *, passed: bool) -> Markup:
-        group = [seen for seen in targets if (seen.status == "completed") is passed]
+    def _grouped(self, title: str, targets: Sequence[PhaseSeen], kind: str) -> Markup:
+        kinds = {"completed": "passed", "below_bar": "short", "already_satisfied": "short"}
+        group = [seen for seen in targets if kinds.get(seen.status, "other") == kind]
         items, rest = affordable(group, self._item, Purse(120_000))
         if not items:
             return Markup()
         return joined((el("h3", words(title)), el("ul", *items), left_out(rest, "phases")))
 
     def _item(self, seen: PhaseSeen) -> Markup:
-        reasons = seen.evidence if seen.status == "completed" else (seen.word, seen.reason, *seen.evidence)
+        word = "" if seen.status in {"below_bar", "already_satisfied"} else seen.word
+        reasons = seen.evidence if seen.status == "completed" else (word, seen.reason, *seen.evidence)
         text = "; ".join(part for part in (*reasons, *seen.remarks) if part)
         return el("li", self._link(seen), words(": "), self.pen.line(text or "nothing was checked"))
 

@@ -4,8 +4,9 @@ const $ = (id) => document.getElementById(id);
 const WORDS = {
   not_started: "not started", in_progress: "in progress", completed: "completed", failed: "failed", skipped: "skipped",
   blocked: "blocked", needs_human_verification: "needs a person", deferred: "deferred",
+  already_satisfied: "already satisfied", below_bar: "below the bar",
 };
-const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?" };
+const SIGNS = { not_started: "○", in_progress: "◐", completed: "●", failed: "✕", skipped: "–", blocked: "✕", needs_human_verification: "?", already_satisfied: "?", below_bar: "◒" };
 const TASKS = { waiting: "○", working: "◐", reviewing: "◐", fixing: "◐", verified: "●", failed: "✕" };
 const ENDS = { done: "went on", back: "again", person: "asks a person", stopped: "gave up" };
 const MARKS = { "": "◐", done: "●", back: "↺", person: "?", stopped: "✕" };
