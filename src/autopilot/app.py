@@ -10,6 +10,7 @@ import msgspec
 from platformdirs import user_config_path
 
 from autopilot import attesting, notifying, redoing, stopping, verdicts
+from autopilot import held_criteria as held
 from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
@@ -23,6 +24,7 @@ from autopilot.domain.forecast import Forecast
 from autopilot.domain.modes import asks
 from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.person import NOBODY, Person
+from autopilot.domain.phase import Note
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
@@ -390,6 +392,14 @@ def user_choices() -> UserChoices:
 def has_sandbox() -> bool:
     """Whether commands can be confined on this machine."""
     return sandbox_check(ChildProcesses()).level == "ok"
+
+
+def held_criteria(folder: str) -> tuple[Note, ...]:
+    """The criteria of open phases that hold already, each run once in the sandbox on the last commit."""
+    root = find_root(Path(folder))
+    project = read_project(root)
+    settings = settings_of(RunRequest(folder=folder), project)
+    return held.notes(root, project.roadmap, settings.commands, settings.limits)
 
 
 def desk(folder: str) -> Desk:

@@ -24,6 +24,7 @@ from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Listener
 from autopilot.domain.record import RunRecord
+from autopilot.domain.redo import redoes
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import Resumption, RunEnd, report_name
 from autopilot.domain.running import Sandbox
@@ -39,11 +40,12 @@ from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import second_chances
+from autopilot.engine.orchestrate import phase_of, second_chances
 from autopilot.engine.parallel import run_all
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
 from autopilot.evidence.facts import CommandFacts
+from autopilot.evidence.held_already import held_already
 from autopilot.hiring import Crew, Warn, cache_folder, past, remarks, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
@@ -146,6 +148,7 @@ class Driver:
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self.hands(workspace, first)
+                self._warn_of_held(hands, streams)
                 with beating(streams, hands.clock):
                     finished = self._run(hands, streams)
         except Interrupted:
@@ -162,6 +165,16 @@ class Driver:
         self.crew.kept.release_all()
         self._clear_litter()
         return wind_up(self.home, streams, finished)
+
+    def _warn_of_held(self, hands: Hands, streams: Streams) -> None:
+        """At the start of a run: the phases of which nothing would be proven. Work that is done again always holds."""
+        run = streams.run()
+        if len(run.entries) > 1 or redoes(run.start.settings.modes):
+            return
+        targets = [phase_of(run, target) for target in run.start.targets]
+        for found in held_already(hands.facts, run.start.base, targets):
+            for told in found.lines if found.alone else ():
+                self.warn(told)
 
     def _run(self, hands: Hands, streams: Streams) -> RunFinished | RunStopped:
         """To the end, or to a stop; where somebody is at hand they are asked, and with their word it goes on."""

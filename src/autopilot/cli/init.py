@@ -9,6 +9,10 @@ from autopilot.domain.errors import UsageInvalid
 from autopilot.views.text import clean
 
 Asked = tuple[str, tuple[str, ...]]
+CRITERIA = (
+    "A phase is proven by a command that fails now and passes when it is done. "
+    "A criterion that holds already, such as `all tests pass`, proves nothing new."
+)
 
 
 class Prepared(Protocol):
@@ -40,6 +44,8 @@ def perform(options: argparse.Namespace, desk: Desk) -> int:
     prepared = desk.start(name, goal, phases, options.from_file)
     prepared.save()
     console.say("\n".join(f"Written: {path}" for path in prepared.paths))
+    if not options.from_file:
+        console.say("Give each phase a criterion that fails now: one that holds already proves nothing new.")
     console.say("Next: look at .planning/ROADMAP.md, then: autopilot phases check, autopilot next")
     return 0
 
@@ -55,6 +61,7 @@ def _refuse_silence() -> None:
 
 def _questions(name: str, goal: str, phases: tuple[Asked, ...]) -> tuple[str, str, tuple[Asked, ...]]:
     console.warn("A few questions; Ctrl-C leaves without writing anything.")
+    console.warn(CRITERIA)
     name = terminal.ask(f"Name of the project [{clean(name)}]: ") or name
     goal = goal or _needed("What is to be reached, in a sentence: ")
     while True:

@@ -28,6 +28,8 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
         _start(parser)
         return
     parser.add_argument("--json", action="store_true")
+    if verb == "phases check":
+        parser.add_argument("--no-run", action="store_true")
     if verb == "phases insert":
         parser.add_argument("after", metavar="AFTER")
     if verb in {"phases add", "phases insert"}:

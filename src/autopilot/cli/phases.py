@@ -3,7 +3,7 @@
 import argparse
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autopilot.cli import console, terminal
@@ -38,13 +38,14 @@ class Desk(Protocol):
     def remove(self, phase_id: str) -> Edit: ...
 
 
-def perform(options: argparse.Namespace, desk: Desk) -> int:
-    """The exit code of the verb in `options`."""
+def perform(options: argparse.Namespace, desk: Desk, held: Callable[[], tuple[Note, ...]]) -> int:
+    """The exit code of the verb in `options`. `held` runs the criteria and finds those that hold already."""
     match options.verb:
         case "phases list":
             return _list(desk, as_json=options.json)
         case "phases check":
-            return _check(desk, as_json=options.json)
+            more = () if options.no_run else held()
+            return _check(desk, more, as_json=options.json)
         case "phases add" | "phases insert":
             return _put(options, desk)
         case "phases remove":
@@ -66,8 +67,8 @@ def _list(desk: Desk, *, as_json: bool) -> int:
     return 0
 
 
-def _check(desk: Desk, *, as_json: bool) -> int:
-    path, notes = desk.roadmap().path, desk.findings()
+def _check(desk: Desk, more: tuple[Note, ...], *, as_json: bool) -> int:
+    path, notes = desk.roadmap().path, sorted((*desk.findings(), *more), key=lambda note: note.line)
     errors = _count(notes, "error")
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})

@@ -1,6 +1,7 @@
 """How far a pass has come: what its entries say about tasks, fixes, debug rounds and re-plans. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun
@@ -21,6 +22,7 @@ from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
 
 PROSE = (".md", ".rst", ".adoc", ".txt")
+Route = Literal["", "research", "plan", "plan_check"]
 SHORT_ROUTE = frozenset({"preflight", "triage", "verify", "judge", "judge_divergence"})
 
 
@@ -38,8 +40,10 @@ def only_checked(record: PhaseRecord) -> bool:
     return short and all(step.step in SHORT_ROUTE for step in record.finished)
 
 
-def full_route(record: PhaseRecord) -> str:
-    """The step from which on the work is done, for a phase that turns out not to be there already."""
+def full_route(record: PhaseRecord) -> Route:
+    """Where the work begins, for a phase on the short route that turns out not to be there; empty on the full one."""
+    if not only_checked(record):
+        return ""
     if record.brief.plan is not None:
         return "plan_check"
     return "plan" if record.brief.skip_research else "research"

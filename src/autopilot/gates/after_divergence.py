@@ -3,7 +3,7 @@
 from autopilot.domain.answers import DivergenceOpinion, Recommendation
 from autopilot.domain.integrity import rejected
 from autopilot.domain.outcomes import NOTHING_BUILT
-from autopilot.domain.progress import debugs_left, full_route, only_checked
+from autopilot.domain.progress import Route, debugs_left, full_route
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.domain.verdict import END, Advance, Retry, Stop, Verdict
@@ -22,7 +22,7 @@ class DivergenceFacts(Facts, frozen=True, kw_only=True):
 
     debugs_left: int
     rejected: int = 0
-    full_route: str = ""
+    full_route: Route = ""
 
 
 class DivergenceOpinions(Opinions, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
     facts = DivergenceFacts(
         debugs_left=debugs_left(record),
         rejected=rejected(record),
-        full_route=full_route(record) if only_checked(record) else "",
+        full_route=full_route(record),
     )
     return Evidence(facts, opinions, Claims())
 

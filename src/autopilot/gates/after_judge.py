@@ -2,7 +2,7 @@
 
 from autopilot.domain.answers import JudgeOpinion
 from autopilot.domain.integrity import rejected
-from autopilot.domain.progress import full_route, only_checked
+from autopilot.domain.progress import Route, full_route
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Judged
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
@@ -19,7 +19,7 @@ class JudgeFacts(Facts, frozen=True, kw_only=True):
     """
 
     rejected: int = 0
-    full_route: str = ""
+    full_route: Route = ""
 
 
 class JudgeOpinions(Opinions, frozen=True, kw_only=True):
@@ -27,8 +27,7 @@ class JudgeOpinions(Opinions, frozen=True, kw_only=True):
 
 
 def gather(record: PhaseRecord) -> Evidence[JudgeFacts, JudgeOpinions, Claims]:
-    route = full_route(record) if only_checked(record) else ""
-    facts = JudgeFacts(rejected=rejected(record), full_route=route)
+    facts = JudgeFacts(rejected=rejected(record), full_route=full_route(record))
     return Evidence(facts, JudgeOpinions(judge=record.latest(Judged).opinion), Claims())
 
 

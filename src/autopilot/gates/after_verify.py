@@ -5,7 +5,7 @@ from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import CONFIDENT, confident, person_only
 from autopilot.domain.honesty import blockers
 from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show
-from autopilot.domain.progress import debugs, debugs_left, full_route, only_checked, unproven
+from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -39,7 +39,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     least_seconds: float = 0.0
     observed: int | None = None
     threshold: float = CONFIDENT
-    full_route: str = ""
+    full_route: Route = ""
 
 
 class VerifyOpinions(Opinions, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         least_seconds=record.start.settings.limits.min_verification_seconds,
         observed=seen.observed if seen.opinion else None,
         threshold=record.start.settings.deferral_threshold,
-        full_route=full_route(record) if only_checked(record) else "",
+        full_route=full_route(record),
     )
 
 

@@ -71,12 +71,12 @@ def test_intg_06_work_that_was_there_does_not_pass_without_a_verifier() -> None:
 
 
 def test_ret_08_the_evidence_of_such_a_pass_are_the_places() -> None:
-    """INTG-02: told, and not held against it."""
+    """INTG-02: and its outcome says that nothing was built."""
     record = already_there(opinion(files_checked=PLACES)).record
     outcome = evidenced(outcome_of(record, COMPLETED), record, change(BASE, BASE))
 
     assert (outcome.commit_shas, outcome.evidence.files_checked) == ((), PLACES)
-    assert outcome.issues == ("Tasks complete but no commits -- possible already-implemented scenario.",)
+    assert (outcome.satisfied, outcome.alignment_score, outcome.issues) == (True, None, ())
 
 
 @pytest.mark.parametrize(

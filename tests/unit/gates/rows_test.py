@@ -15,7 +15,8 @@ from autopilot.domain.answers import (
 )
 from autopilot.domain.deferral import no_reason
 from autopilot.domain.integrity import UNJUSTIFIED
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
+from autopilot.domain.outcomes import NOTHING_BUILT
+from autopilot.domain.verdict import ALREADY_SATISFIED, END, Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
 from autopilot.gates import after_phase as phase
@@ -28,7 +29,7 @@ from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
-from autopilot.gates.after_rate import RateFacts, RateOpinions
+from autopilot.gates.after_rate import UNBUILT, RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
@@ -189,11 +190,17 @@ CASES: dict[tuple[str, str], Case] = {
         checked(), verifier(), SILENCE, Retry),
     ("after_verify", "only the verifier ran or showed too little"): (
         checked(rejected=1), verifier(), SILENCE, Stop),
+    ("after_verify", "nobody has worked on it yet"): (
+        checked(full_route="plan", failing=("x",)), verifier("ls"), SILENCE,
+        Retry(step="plan", because="not there already: x")),
     ("after_verify", "debug attempts remain"): (
         checked(failing=("a",), debugs_left=1), verifier("ls"), SILENCE, Retry(step="debug", because="a")),
     ("after_verify", "otherwise"): (
         checked(failing=("a",), debugs_left=0), verifier("ls"), SILENCE,
         Stop(because="max retries exceeded: a", rollback=True)),
+    ("after_judge", "the judge objects, and nobody has worked on it yet"): (
+        JudgeFacts(full_route="research"), judge("halt", "thin"), SILENCE,
+        Retry(step="research", because="not there already: thin")),
     ("after_judge", "the judge wants a rollback or a halt"): (
         JudgeFacts(), judge("rollback", "wrong"), SILENCE,
         Stop(because="judge recommends rollback: wrong", rollback=True)),
@@ -207,6 +214,14 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_divergence", "it shows no analysis of its own"): (
         DivergenceFacts(debugs_left=0, rejected=1), agreeing(independent=False), SILENCE,
         Stop(because=divergence.RUBBER_STAMP, rollback=True)),
+    ("after_divergence", "both words are proceed, and nobody had to work on it"): (
+        DivergenceFacts(debugs_left=0, full_route="plan"),
+        DivergenceOpinions(first="proceed", second="proceed", independent=True), SILENCE,
+        Advance(to=END, because=NOTHING_BUILT)),
+    ("after_divergence", "nobody has worked on it yet"): (
+        DivergenceFacts(debugs_left=1, full_route="plan"),
+        DivergenceOpinions(first="debug", second="proceed", concerns=("thin",)), SILENCE,
+        Retry(step="plan", because="not there already: thin")),
     ("after_divergence", "both words are proceed"): (
         DivergenceFacts(debugs_left=0), agreeing(), SILENCE, Advance()),
     ("after_divergence", "one says debug, attempts remain"): (
@@ -234,6 +249,8 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_rate", "a task is left to a person"): (
         rate(for_a_person=("01-02 pay",), verification=checked(rejected=1)), content(verifier=UNSURE), SILENCE,
         AskHuman(question="needs a person: 01-02 pay")),
+    ("after_rate", "nothing was built"): (
+        rate(nothing_built=True), content(score=10.0), SILENCE, AskHuman(question=UNBUILT)),
     ("after_rate", "otherwise"): (rate(), content(score=7.0), SILENCE, Advance()),
     ("after_debug", "always"): (Facts(), NOBODY, SILENCE, Advance(to="verify")),
     ("unanswered", "the executor ran out of context"): (
@@ -258,6 +275,8 @@ CASES: dict[tuple[str, str], Case] = {
         Advance(because="gaps_exhausted")),
     ("after_phase", "it waits for a person"): (
         ended(status="needs_human_verification"), scored(9.9), SILENCE, AskHuman(question="why")),
+    ("after_phase", "nothing was built: its criteria held before"): (
+        ended(satisfied=True), scored(None), SILENCE, Advance(because=ALREADY_SATISFIED)),
     ("after_phase", "it is too big for one pass"): (
         ended(status="split_request"), scored(None), SILENCE, Retry(step="split", because="why")),
     ("after_phase", "completed at or above the threshold"): (ended(cycles_left=0), scored(9.0), SILENCE, Advance()),

@@ -11,7 +11,7 @@ from autopilot.domain.answers import FixClaim, PlanClaim, ResearchClaim, VerifyO
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Claim, Fact, Opinion
 from autopilot.domain.results import Executed, Fixed
-from autopilot.domain.verdict import Advance, Retry, Verdict, rank
+from autopilot.domain.verdict import END, Advance, Retry, Verdict, rank, takes_a_word
 from autopilot.gates import after_divergence, after_phase, after_rate, after_task, after_verify
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 from autopilot.pipeline import ENDING, PIPELINE, stage_named
@@ -90,7 +90,7 @@ def test_a_gate_that_believed_a_claim_would_be_caught() -> None:
 @given(data=st.data())
 def test_every_verdict_leads_to_a_step_that_exists(gate: AnyGate, data: st.DataObject) -> None:
     facts, opinions, claims = (data.draw(kind) for kind in kinds(gate))
-    known = {stage.name for stage in (*PIPELINE, *ENDING)} | {"remediate", "quality", "gaps", "split"}
+    known = {stage.name for stage in (*PIPELINE, *ENDING)} | {"remediate", "quality", "gaps", "split", END}
 
     match gate.judge(facts, opinions, claims):
         case Advance(to=to):
@@ -185,7 +185,29 @@ def test_where_opinions_are_needed_missing_ones_never_pass(name: str, data: st.D
 def test_a_pass_nobody_rated_is_accepted_only_for_an_earlier_one(facts: after_phase.PhaseFacts) -> None:
     verdict = after_phase.GATE.judge(facts, after_phase.PhaseOpinions(), Claims())
 
-    assert facts.completed_before or not isinstance(verdict, Advance)
+    assert facts.completed_before or facts.satisfied or not isinstance(verdict, Advance)
+
+
+@given(edge_values(after_phase.PhaseFacts), edge_values(after_phase.PhaseOpinions))
+def test_what_held_before_any_work_is_never_a_plain_pass(
+    facts: after_phase.PhaseFacts, opinions: after_phase.PhaseOpinions
+) -> None:
+    """TRGE-03, INTG-01: whatever anybody says; only the roadmap itself can say that the phase is done."""
+    verdict = after_phase.GATE.judge(
+        msgspec.structs.replace(facts, satisfied=True, marked_done=False), opinions, Claims()
+    )
+
+    assert not isinstance(verdict, Advance) or takes_a_word(verdict) or facts.completed_before
+
+
+@given(edge_values(after_rate.RateFacts), edge_values(after_rate.RateOpinions))
+def test_no_opinion_lets_a_phase_pass_in_which_nothing_was_built(
+    facts: after_rate.RateFacts, opinions: after_rate.RateOpinions
+) -> None:
+    """INTG-08."""
+    verdict = after_rate.GATE.judge(msgspec.structs.replace(facts, nothing_built=True), opinions, Claims())
+
+    assert not isinstance(verdict, Advance)
 
 
 @given(edge_values(after_phase.PhaseFacts), edge_values(after_phase.PhaseOpinions))
