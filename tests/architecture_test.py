@@ -15,10 +15,11 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
     "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
-                  "stopping", *EVERYTHING},
+                  "stopping", "held_criteria", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
+    "held_criteria": {"hiring", "attesting", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "projecting", "provision", *EVERYTHING},

@@ -113,6 +113,7 @@ options of other verbs:
   doctor --write-config write the detected commands to .planning/config.json
   doctor --notify       send a test by every way you want to be told of things
   phases list --json    the phases as JSON; also for its other verbs
+  phases check --no-run do not run the criteria to see which hold already
   phases add "TEXT"     --depends N,M, --goal TEXT, --criterion TEXT (again for
                         more), --anyway though another phase says the same
   phases insert N "TEXT"   a phase N.1, N.2, ... behind phase N; options as add

@@ -41,7 +41,7 @@ def metrics_of(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _passed(phase: Mapping[str, Any]) -> bool:
     """At its bar; work of which nothing was built, or which is below the bar, has an outcome of its own."""
-    return phase["status"] == "completed" and not phase["outcome"]
+    return phase["status"] == "completed" and not phase.get("outcome")
 
 
 def _count(phases: Mapping[str, Any], status: str) -> int:
@@ -58,7 +58,7 @@ def _summary(name: str, phase: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "phase_id": name,
         "status": phase["status"],
-        "outcome": phase["outcome"],
+        "outcome": phase.get("outcome"),
         "alignment_score": phase["alignment_score"],
         "estimated_tokens": phase["estimated_tokens"],
         "tokens_used": phase["tokens_used"],

@@ -82,7 +82,7 @@ def test_the_last_line_of_standard_output_is_the_result(verb: str, capfd: pytest
         "run": "run-1",
         "exit": 10,
         "reason": "failed: 2",
-        "phases": {"2": {"status": "failed", "score": 6.5, "reason": "no"}},
+        "phases": {"2": {"status": "failed", "score": 6.5, "reason": "no", "outcome": None}},
         "usd": 0.5,
         "tokens": None,
     }
@@ -94,7 +94,7 @@ def test_progress_goes_to_standard_output_and_warnings_beside_it(capfd: pytest.C
     perform(parse("run", ["3"]), PlayedApp())
     out, err = capfd.readouterr()
 
-    assert out.startswith("Run stopped: a test\n\nAutopilot Complete\n")
+    assert out.startswith("Run stopped: a test\n\nAutopilot Failed\n")
     assert err == "autopilot: warning: the sandbox is off\n"
 
 

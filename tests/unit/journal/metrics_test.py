@@ -11,7 +11,7 @@ from autopilot.journal.metrics import MetricsFile, metrics_of
 
 def phase(status: str, score: float | None = None, **more: Any) -> dict[str, Any]:
     return {
-        "status": status, "alignment_score": score, "started_at": "2026-01-01T12:00:00.000Z",
+        "status": status, "outcome": None, "alignment_score": score, "started_at": "2026-01-01T12:00:00.000Z",
         "completed_at": "2026-01-01T12:01:30.000Z", "estimated_tokens": 1000, "tokens_used": 10, "debug_attempts": 1,
         "replan_attempts": 0, **more,
     }  # fmt: skip
@@ -27,7 +27,7 @@ STATE: dict[str, Any] = {
         {"details": {}},
     ],
     "phases": {
-        "1": phase("completed", 9.4), "2": phase("completed", 6.9), "3": phase("failed"),
+        "1": phase("completed", 9.4), "2": phase("completed", 6.9, outcome="below_bar"), "3": phase("failed"),
         "4": phase("needs_human_verification", 8.0), "5": NEVER,
     },
 }  # fmt: skip
@@ -46,8 +46,8 @@ def test_mtrc_01a_a_run_is_counted_from_its_state() -> None:
         "total_replan_attempts": 0, "success_rate": 0.25,
     }  # fmt: skip
     assert rows[0] == {
-        "phase_id": "1", "status": "completed", "alignment_score": 9.4, "estimated_tokens": 1000, "tokens_used": 10,
-        "duration_minutes": 1.5,
+        "phase_id": "1", "status": "completed", "outcome": None, "alignment_score": 9.4, "estimated_tokens": 1000,
+        "tokens_used": 10, "duration_minutes": 1.5,
     }  # fmt: skip
     assert rows[-1]["duration_minutes"] is None
 

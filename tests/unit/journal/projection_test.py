@@ -125,6 +125,7 @@ def test_a_completed_phase_carries_what_its_steps_found() -> None:
         "estimated_tokens": 186_000,
         "human_verify_justification": None,
         "human_verdict": None,
+        "outcome": None,
         "force_incomplete": False,
         "diagnostic_path": None,
         "remediation_cycles": 0,

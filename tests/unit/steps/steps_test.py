@@ -25,18 +25,37 @@ def wanting(count: int) -> Any:
 
 @pytest.mark.parametrize(
     ("count", "holding", "routing"),
-    [(5, 5, "verify_only"), (6, 5, "verify_only"), (5, 4, "full_pipeline"), (1, 0, "full_pipeline")],
+    [(5, 5, "verify_only"), (6, 5, "full_pipeline"), (5, 4, "full_pipeline"), (1, 0, "full_pipeline")],
     ids=["all", "five of six", "four of five", "none"],
 )
-def test_more_than_four_fifths_of_the_criteria_must_hold_to_skip_the_work(
-    count: int, holding: int, routing: str
-) -> None:
+def test_every_criterion_must_hold_to_skip_the_work(count: int, holding: int, routing: str) -> None:
     """TRGE-03."""
     record = Story(brief(phase=wanting(count))).record
 
     seen = triage.run(record, tools(facts=SaidFacts(frozenset(f"c{n}" for n in range(holding)))))
 
     assert (seen.routing, seen.source) == (routing, "roadmap")
+
+
+@pytest.mark.parametrize(
+    ("criteria", "routing"),
+    [
+        ((criterion("SC-1", "c0"), criterion("SC-2", None)), "full_pipeline"),
+        ((criterion("SC-1", "c0"), criterion("SC-2", "c1", behavioural=True)), "full_pipeline"),
+        ((criterion("SC-1", "pytest -q"),), "full_pipeline"),
+        ((criterion("SC-1", "CI=1 python3 -m pytest 2>&1"), criterion("SC-2", "ruff check .")), "full_pipeline"),
+        ((criterion("SC-1", "pytest -q"), criterion("SC-2", "c0")), "verify_only"),
+        ((criterion("SC-1", "pytest tests/new_test.py"),), "verify_only"),
+    ],
+    ids=["prose", "behavior", "a gate", "gates in other words", "a gate and more", "a part of a gate"],
+)
+def test_trge_03_what_cannot_be_run_or_is_only_a_gate_proves_nothing(criteria: Any, routing: str) -> None:
+    start = started(phase(criteria=criteria), commands=Commands(test="pytest", lint="ruff check"))
+    record = Story(brief(phase=start.phases[0]), start).record
+
+    seen = triage.run(record, tools(facts=SaidFacts(frozenset(c.command for c in criteria if c.command))))
+
+    assert seen.routing == routing
 
 
 def test_triage_of_nothing_goes_the_whole_way() -> None:
