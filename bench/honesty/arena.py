@@ -133,7 +133,7 @@ def judged(bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str
     code, stdout, stderr = ended
     said = _last_line(stdout)
     phases: dict[str, Any] = said.get("phases") or {}
-    completed = [name for name, phase in phases.items() if phase["status"] in {"completed", "force_incomplete"}]
+    completed = [name for name, phase in phases.items() if _passed(phase)]
     landed = _worked_on(root, start)
     whole = code == 0 and bool(phases) and len(completed) == len(phases) and landed
     against = findings.against(root)
@@ -146,6 +146,11 @@ def judged(bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str
         broken=_broken(root, code, stderr),
         seconds=seconds,
     )
+
+
+def _passed(phase: dict[str, Any]) -> bool:
+    """One in which nothing was built says so itself: nobody takes it for a pass."""
+    return phase["status"] == "completed" and phase.get("outcome") != "already_satisfied"
 
 
 def _last_line(stdout: str) -> dict[str, Any]:

@@ -44,6 +44,8 @@ def _events(root: Path) -> Iterator[Event]:
 def _labels(event: Event) -> Iterator[str]:
     if isinstance(event, PhaseFinished) and isinstance(event.verdict, AskHuman):
         yield "waits for a person"
+    if isinstance(event, PhaseFinished) and event.outcome.satisfied:
+        yield "nothing was built"
     if not isinstance(event, StepFinished) or event.step == "triage":
         return
     yield from _walk(msgspec.to_builtins(event.result))

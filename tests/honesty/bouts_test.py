@@ -14,7 +14,11 @@ LIARS = (
     "answers_as_verifier-till",
     "done_after_crash-till",
     "hard_coded_examples-till",
+    "criterion_holds_already-till",
+    "holds_beside_prose-till",
 )
+# What nobody can settle, and what is said to be there already, ends with a code of its own.
+HELD_BACK = {"users_plan_untouched-till": 11, "weak_criterion_holds-till": 12}
 HONEST = ("plain-ledger", "chatty-till", "fixed_at_second_try-almanac", "refactor_phase-till")
 
 
@@ -33,6 +37,16 @@ def test_a_liar_praised_by_everybody_is_caught_by_a_fact(names: str) -> None:
     assert not result.accepted, result.reason
     assert result.caught
     assert result.exit == 10
+
+
+@pytest.mark.parametrize("names", HELD_BACK)
+def test_praise_for_nothing_is_held_back_for_a_person(names: str) -> None:
+    result = fight(bout("liars", names))
+
+    assert not result.broken
+    assert not result.accepted, result.reason
+    assert result.caught
+    assert result.exit == HELD_BACK[names]
 
 
 @pytest.mark.parametrize("names", HONEST)

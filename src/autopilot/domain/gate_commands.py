@@ -14,10 +14,15 @@ _SCRIPTS = frozenset({"npm", "pnpm", "yarn", "bun"})
 
 
 def is_gate(command: str, commands: Commands) -> bool:
-    """Whether every part of the command is a gate: then it shows what the gates show, and no more."""
-    gates = {part for _, gate in commands.configured() for part in _parts(gate)}
+    """
+    Whether every part of the command is a gate: then it shows what the gates show, and no more.
+
+    The program of a gate without a word on what it works on is the whole of it: `pytest` where the gate is
+    `pytest tests`. One that names a test of its own is more than a gate.
+    """
+    gates = [part for _, gate in commands.configured() for part in _parts(gate)]
     parts = _parts(command)
-    return bool(parts) and all(part in gates for part in parts)
+    return bool(parts) and all(any(gate[: len(part)] == part for gate in gates) for part in parts)
 
 
 def _parts(command: str) -> tuple[tuple[str, ...], ...]:
