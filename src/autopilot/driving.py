@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     Entry,
@@ -229,7 +230,7 @@ class Driver:
         lacking = missing()
         if lacking is None:
             return workspace.atlas(SystemClock().now)
-        self.warn(f"No repository map: {lacking} is not installed. Install Autopilot as `autopilot-engine[map]`.")
+        self.warn(f"No repository map: {lacking} is not installed. Install it: {how_to_install('map')}.")
         return NO_ATLAS
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:
