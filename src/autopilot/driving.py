@@ -219,7 +219,7 @@ class Driver:
             sign_in=signing_in,
             waits=self.crew.waits,
             rest=processes.rest,
-            wish=FileNudge(self.home).mark,
+            hurried=FileNudge(self.home).names,
         )
 
     def _signing(self, settings: Settings) -> Callable[[str], str | None]:
