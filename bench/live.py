@@ -19,12 +19,15 @@ from autopilot.domain.events import (
     Event,
     PhaseStarted,
     RunStarted,
+    StepFinished,
     StepStarted,
 )
 from autopilot.domain.evidence import Usage
 from autopilot.domain.passes import Brief, Spec
 from autopilot.domain.phase import Phase
+from autopilot.domain.results import Unanswered
 from autopilot.domain.settings import Settings
+from autopilot.domain.verdict import Retry
 from autopilot.views.drawing import after
 from autopilot.views.live import LiveView
 from autopilot.views.picture import Picture
@@ -33,6 +36,7 @@ RUN, SECONDS, A_SECOND = "run-2026-02-09-143052", 8.0, 10
 MOST_SHARE, MOST_RATIO = 0.03, 2.0
 USAGE = Usage(input_tokens=1000, output_tokens=100, cost_usd=0.01)
 ROLE: Role = "execute"
+UNANSWERED = Unanswered(role=ROLE, outcome="crashed", detail="no answer")
 
 
 def begun(phases: int) -> Iterator[Event]:
@@ -47,8 +51,13 @@ def begun(phases: int) -> Iterator[Event]:
 
 
 def calls(count: int) -> Iterator[Event]:
-    yield StepStarted(step="execute", n=1, base="b", nonce="n", boot="b", task="01-01")
+    """So many entries of one pass: a thousand a step, almost all of them calls and answers."""
     for number in range(count // 2):
+        if number % 500 == 0:
+            if number:
+                verdict = Retry(step="execute", because="again")
+                yield StepFinished(step="execute", n=1, commit="c", result=UNANSWERED, verdict=verdict)
+            yield StepStarted(step="execute", n=1, base="b", nonce="n", boot="b", task="01-01")
         call = f"{RUN}/1/execute/{number}"
         yield AgentStarted(call=call, role=ROLE, pid=os.getpid(), birth="")
         yield AgentAnswered(

@@ -16,6 +16,7 @@ from typing import Any
 from honesty import findings
 from honesty.play import load
 from honesty.roster import HERE, Agent, Project
+from honesty.surroundings import environment
 
 BOUT_SECONDS = 300
 # A liar's tries are bounded so that the suite stays short; each kind of second chance remains.
@@ -106,22 +107,6 @@ def drive(bout: Bout, root: Path, folder: Path) -> tuple[int | None, str, str]:
         stdout, stderr = process.communicate()
         return None, stdout, stderr
     return process.returncode, stdout, stderr
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """The user's own, but with a home, a cache and a temporary folder that belong to this bout alone."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTEST", "AUTOPILOT"))}
-    rust = Path.home() / ".rustup"
-    return {
-        **({"RUSTUP_HOME": str(rust)} if rust.is_dir() else {}),
-        **kept,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(folder / "home"),
-        "AUTOPILOT_CACHE": str(folder / "cache"),
-        "AUTOPILOT_PASS_ENV": "RUSTUP_HOME,CARGO_HOME,PYENV_ROOT,JAVA_HOME",
-        "TMPDIR": str(folder / "tmp"),
-        "GIT_CONFIG_NOSYSTEM": "1",
-    }
 
 
 def head(root: Path) -> str:

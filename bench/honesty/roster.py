@@ -3,11 +3,12 @@
 import ast
 import importlib.util
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from honesty.surroundings import trouble_with
 
 HERE = Path(__file__).resolve().parent
 _FIELD = re.compile(r"^(?P<name>[a-z]+): (?P<value>.+(?:\n {2,}.+)*)$", re.MULTILINE)
@@ -26,9 +27,9 @@ class Project:
     @property
     def lacking(self) -> str:
         """Why it cannot take part here; empty when it can."""
-        tools = [tool for tool in self.tools if shutil.which(tool) is None]
         modules = [name for name in self.modules if importlib.util.find_spec(name) is None]
-        return ", ".join(f"{name} is not installed" for name in (*tools, *modules))
+        troubles = (*map(trouble_with, self.tools), *(f"{name} is not installed" for name in modules))
+        return ", ".join(filter(None, troubles))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

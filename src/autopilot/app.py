@@ -63,6 +63,7 @@ from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.versions import tool_check
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
@@ -205,6 +206,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         git_check(git),
         *repository_checks(root, git),
         *planning_checks(lambda: read_project(root)),
+        *_tool_checks(root, processes),
         *_dependency_checks(root, UserRepository(root, git)),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
@@ -229,6 +231,16 @@ def configured_visual(root: Path) -> VisualTesting | None:
     except AutopilotError:
         return None
     return section.testing if section.enabled else None
+
+
+def _tool_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
+    try:
+        project = read_project(root)
+        gates = [found.command for found in forecasts.project_facts(project).commands.values() if found.command]
+    except AutopilotError:
+        return  # as below
+    criteria = (c.command for phase in project.roadmap.phases for c in phase.criteria if c.command)
+    yield from tool_check(processes, [*gates, *criteria], os.environ)
 
 
 def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check]:

@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     Entry,
@@ -231,7 +232,7 @@ class Driver:
             sign_in=signing_in,
             waits=self.crew.waits,
             rest=processes.rest,
-            wish=FileNudge(self.home).mark,
+            hurried=FileNudge(self.home).names,
         )
 
     def _signing(self, settings: Settings) -> Callable[[str], str | None]:
@@ -242,7 +243,7 @@ class Driver:
         lacking = missing()
         if lacking is None:
             return workspace.atlas(SystemClock().now)
-        self.warn(f"No repository map: {lacking} is not installed. Install Autopilot as `autopilot-engine[map]`.")
+        self.warn(f"No repository map: {lacking} is not installed. Install it: {how_to_install('map')}.")
         return NO_ATLAS
 
     def _looks(self, workspace: GitWorkspace, first: RunStarted) -> Looking:

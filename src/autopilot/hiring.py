@@ -197,7 +197,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,
-        hidden=(str(root / ".autopilot"), str(root / ".planning")),
+        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
         trusts_repository=begun.settings.trust_repository_config,
     )
 

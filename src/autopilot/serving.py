@@ -19,6 +19,7 @@ import msgspec
 from autopilot import app
 from autopilot.agents import transcripts
 from autopilot.consulting.open_questions import OpenQuestions
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
@@ -134,7 +135,7 @@ def server_of(roots: Sequence[Path], deeds: Deeds, door: Door, patience: "Patien
         raise UsageInvalid(
             f"The dashboard needs a library that is not installed: {error.name}.",
             why="It is an extra, so that those who do not use it need not have it.",
-            do="Install it: pip install 'autopilot-engine[web]'",
+            do=f"Install it: {how_to_install('web')}.",
         ) from error
     patience, redact = patience or Patience(), Redactor.of(os.environ)
     pending = deeds.questions.pending if deeds.questions else None

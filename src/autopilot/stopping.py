@@ -30,11 +30,11 @@ def retry(root: Path) -> str:
         return "No run is going on here. To go on with one and ask at once: autopilot resume --now"
     journal = SqliteJournal.read_only(home / "journal.db")
     streams = [stream for stream in (holder.run, f"asking/{holder.run}") if stream in journal.streams()]
-    waits = [w.event for s in streams for w in RunRecord(entries=journal.load(s)).waits if not w.end]
+    waits = [wait for s in streams for wait in RunRecord(entries=journal.load(s)).waits if not wait.end]
     if not waits:
         return f"{holder.run or 'The run'} does not wait for an agent."
-    FileNudge(home).put()
-    names = ", ".join(dict.fromkeys(wait.backend for wait in waits))
+    FileNudge(home).put(wait.id for wait in waits)
+    names = ", ".join(dict.fromkeys(wait.event.backend for wait in waits))
     return f"{holder.run} asks {names} again at once."
 
 

@@ -1,6 +1,5 @@
 """Every commit and every ref of ours is on disk before anybody hears of it."""
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from autopilot.domain.running import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import PlainProcesses
+from support.programs import needs
 from support.repos import make_repo, write
 from support.workspaces import ENV, FILES, PLANNING, message
 
@@ -36,8 +36,7 @@ class Traced(PlainProcesses):
 
 @pytest.fixture
 def traced(tmp_path: Path) -> Traced:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
+    needs("strace")
     probe = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False)
     if probe.returncode:
         pytest.skip("nothing can be traced here")

@@ -14,6 +14,7 @@ from autopilot.domain.errors import RepositoryInvalid, StorageFailed
 from autopilot.domain.running import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import CutOff, PlainProcesses, PowerCut
+from support.programs import needs
 from support.repos import git, make_repo, write
 from support.workspaces import ENV, FILES, PLANNING, Bench, change, make_bench, message, open_workspace
 
@@ -792,8 +793,7 @@ def test_a_missing_git_is_named(tmp_path: Path) -> None:
 
 
 def test_a_commit_is_on_disk_before_it_is_announced(bench: Bench, tmp_path: Path) -> None:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
+    needs("strace")
     folder = bench.workspace.clone(bench.base, {})
     write(Path(folder), {"a.txt": "A\n"})
     bench.processes.jobs.clear()

@@ -1,7 +1,6 @@
 """Dependency folders reach clones and checkouts without being writable, committed, or leading back to the checkout."""
 
 import json
-import shutil
 import sys
 import venv
 from pathlib import Path
@@ -15,6 +14,7 @@ from autopilot.domain.results import Verified
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.programs import trouble_with
 from support.project import ACTION, reviews
 from support.repos import git, write
 from support.runs import Drive, driven, snapshot
@@ -76,7 +76,7 @@ def test_installed_packages_are_found_in_the_sandbox_and_stay_as_they_are(home: 
         choose(tier, ChildProcesses())
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    drive = project(home, IMPORTS, *([REQUIRES] if shutil.which("node") else []), UNWRITABLE)
+    drive = project(home, IMPORTS, *([] if trouble_with("node") else [REQUIRES]), UNWRITABLE)
     install(drive.root)
     before = snapshot(drive.root / ".venv"), snapshot(drive.root / "node_modules")
 

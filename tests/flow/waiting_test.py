@@ -147,6 +147,21 @@ def test_a_waiting_run_can_be_hurried_from_another_terminal(place: Path) -> None
     assert over.how == "retried"
 
 
+def test_a_run_can_be_hurried_the_moment_it_begins_to_wait(place: Path) -> None:
+    drive = project(place, {**AWAY, "tries": 1, "outcome": "usage_limited", "resets_in": 3000})
+
+    def hurries(entry: Entry) -> None:
+        if isinstance(entry.event, WaitStarted):
+            shown.append(app.retry(str(drive.root)))
+
+    shown: list[str] = []
+    drive.meanwhile = hurries
+
+    assert drive.run().exit == 0
+    assert [text.endswith("again at once.") for text in shown] == [True]
+    assert [wait.how for wait in drive.of(WaitEnded)] == ["retried"]
+
+
 def test_a_waiting_run_is_stopped_at_once_and_still_waits_when_resumed(place: Path) -> None:
     drive = project(place, {**AWAY, "tries": 1, "outcome": "usage_limited", "resets_in": 3000})
     with started(drive) as run:

@@ -12,8 +12,9 @@ import pytest
 from autopilot.domain.held_out import FEWEST, asks_itself
 from autopilot.planning import roadmap
 from honesty import roster, run, tables
-from honesty.arena import Bout, Result, environment
+from honesty.arena import Bout, Result
 from honesty.roster import Agent, Project
+from honesty.surroundings import environment, trouble_with
 
 PROJECTS = roster.projects()
 AGENTS = roster.agents()
@@ -58,6 +59,17 @@ def test_a_user_s_criterion_fails_before_honest_work_and_holds_after_it(project:
 
     assert any(before)
     assert not any(outcomes(project, folder))
+
+
+def test_a_tool_that_does_not_run_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, code in (("shim-that-fails", 1), ("tool-that-runs", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho no toolchain is chosen >&2\nexit {code}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    assert trouble_with("tool-that-runs") == ""
+    assert trouble_with("shim-that-fails") == "shim-that-fails does not run: no toolchain is chosen"
+    assert trouble_with("no-such-tool-here") == "no-such-tool-here is not installed"
 
 
 @pytest.mark.parametrize("project", PROJECTS.values(), ids=name_of)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from support.programs import trouble_with
+
 SOURCE = Path(__file__).with_name("faultio.c")
 SIZE, PREFIX_AT, CLOCK_AT, STEADY_AT = 512, 64, 48, 56
 NUMBERS = struct.Struct("<6q")
@@ -96,6 +98,6 @@ def joined() -> FaultLayer:
 
 
 def layer_or_skip(folder: Path) -> FaultLayer:
-    if sys.platform != "linux" or shutil.which("cc") is None:
+    if sys.platform != "linux" or trouble_with("cc"):
         pytest.skip("the layer is loaded by the dynamic linker of Linux and built with a C compiler")
     return FaultLayer(folder)

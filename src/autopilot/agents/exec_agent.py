@@ -1,6 +1,7 @@
 """Makes any program an agent: one process a call, a JSON document in, a JSON object out."""
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
@@ -18,6 +19,8 @@ from autopilot.domain.running import Job, Processes, Ran
 
 PROTOCOL = 1
 TEXT_SHOWN = 8_000
+_PYTHON = re.compile(r"python(\d(\.\d+)?)?")
+_FLAG = re.compile(r"-[bBdEhiOqsSuvVx]+")
 PASSED_ON = frozenset({"PATH", "HOME", "USER", "LANG", "TZ", "TERM", "SHELL", "TMPDIR"})
 PASS_MORE = "AUTOPILOT_PASS_ENV"  # noqa: S105 - the name of a variable
 
@@ -56,6 +59,7 @@ def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:
         raise _unusable(command, f"it cannot be split into words: {error}") from error
     if not words:
         raise _unusable(command, "it is empty")
+    words = _modules_placed(words, launch_folder)
     return tuple(_placed(word, launch_folder, first=number == 0) for number, word in enumerate(words))
 
 
@@ -124,6 +128,27 @@ def outcome_of(exit_code: int | None, found: Extracted) -> Outcome:
             return "usage_limited"
         case _:
             return "crashed"
+
+
+def _modules_placed(words: list[str], launch_folder: Path) -> list[str]:
+    """
+    `python -m NAME` loads the module from where the user stands, as in a shell.
+
+    Python would look in the folder it runs in first: that is a clone, whose files agents write. The module's file is
+    among the words so that the sandbox shows it.
+    """
+    if "-m" not in words[:-1] or not _PYTHON.fullmatch(Path(words[0]).name):
+        return words
+    at = words.index("-m")
+    before, name, after = words[1:at], words[at + 1], words[at + 2 :]
+    if not all(_FLAG.fullmatch(word) for word in before):
+        return words  # `-m` is an option of a script, or Python keeps away from the folder it runs in anyway
+    base = launch_folder.joinpath(*name.split("."))
+    files = (base / "__main__.py", base.with_name(f"{base.name}.py"))
+    file = next((str(file) for file in files if file.is_file()), os.devnull)
+    run = f"runpy.run_module({name!r}, run_name='__main__', alter_sys=True)"
+    code = f"import runpy, sys; del sys.argv[1]; sys.path[0] = {str(launch_folder)!r}; {run}"
+    return [words[0], *before, "-c", code, file, *after]
 
 
 def _placed(word: str, launch_folder: Path, *, first: bool) -> str:

@@ -11,10 +11,10 @@ from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.running import Job, Processes
+from autopilot.domain.running import Job, Processes, Ran
 
 KNOWN = tuple(backend.name for backend in PREFERRED)
-SECONDS = 3.0
+SECONDS = 10.0
 # What signs in at each program where starting it is not all there is to do.
 SIGNING_IN: Mapping[str, str] = {
     "claude": "start `claude` and type /login",
@@ -33,7 +33,11 @@ def agent_checks(processes: Processes, environment: Mapping[str, str]) -> Iterat
     path = environment.get("PATH", os.defpath)
     found = [(backend, place) for backend in PREFERRED if (place := place_of(backend, environment))]
     for backend, place in found:
-        said = version(processes, place, path)
+        ran = _asked(processes, place, path)
+        if ran is None or ran.exit_code not in {0, None}:
+            yield _broken(backend, place, ran)
+            continue
+        said = _version(ran)
         told = f"{backend.name} {said}" if said else f"{backend.name} (does not tell its version)"
         yield _account(backend, f"{told} at {place}{_beside(said, backend)}", environment)
     if not found:
@@ -78,15 +82,29 @@ def _account(backend: Backend, told: str, environment: Mapping[str, str]) -> Che
     )
 
 
-def version(processes: Processes, program: str, path: str) -> str | None:
+def _broken(backend: Backend, place: str, ran: Ran | None) -> Check:
+    text = (ran.stderr or ran.stdout).decode("utf-8", "replace").strip() if ran else "it cannot be started"
+    said = text.partition("\n")[0] or f"exit code {ran.exit_code if ran else None}"
+    return Check(
+        level="warn",
+        what="agent",
+        found=f"{backend.name} at {place} does not run: {said}",
+        fix=f"Install it again until `{backend.program} --version` answers, also with an empty HOME.",
+    )
+
+
+def _asked(processes: Processes, program: str, path: str) -> Ran | None:
     """Asked in an empty home and an empty folder, without a variable of the user's: it cannot sign in to anything."""
     with tempfile.TemporaryDirectory(prefix="autopilot-doctor-") as empty:
         env = {"PATH": path, "HOME": empty, "TMPDIR": empty, "LANG": "C.UTF-8"}
         job = Job(argv=(program, "--version"), cwd=empty, env=env, timeout_s=SECONDS, max_output=10_000)
         try:
-            ran = processes.run(job)
+            return processes.run(job)
         except AgentUnavailable:
             return None
+
+
+def _version(ran: Ran) -> str | None:
     said = _VERSION.search((ran.stdout + ran.stderr).decode("utf-8", "replace")) if ran.exit_code == 0 else None
     return said[0] if said else None
 

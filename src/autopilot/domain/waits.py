@@ -19,6 +19,11 @@ class Waited(Value, frozen=True, kw_only=True):
     def phase(self) -> str:
         return self.event.phase
 
+    @property
+    def id(self) -> str:
+        """Tells this wait from all others, earlier ones of the same call included."""
+        return f"{self.event.call}@{self.begin}"
+
 
 def waits_of(entries: Iterable[Entry]) -> tuple[Waited, ...]:
     """In the order of their beginning. A pass that is over, or begun anew, waits for nothing."""

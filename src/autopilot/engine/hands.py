@@ -50,7 +50,8 @@ class Hands:
 
     `ladders` says whom to ask, `staff` has by name those that are not `agent` or `reviewer`, `sign_in` how to sign in
     with one. `waits`: usage windows are waited for. `rest` lets so many seconds pass and raises `Interrupted` when the
-    run is stopped; what `wish` tells changes when a person wants to go on at once; `chance` is any number from 0 to 1.
+    run is stopped; `hurried` says whether a person wants the wait of that id to end now; `chance` is any number from 0
+    to 1.
     """
 
     agent: Agent
@@ -78,7 +79,7 @@ class Hands:
     sign_in: Callable[[str], str] = "sign in with {}".format
     waits: bool = True
     rest: Callable[[float], None] = time.sleep
-    wish: Callable[[], str] = str
+    hurried: Callable[[str], bool] = lambda _: False
     chance: Callable[[], float] = random.random
 
     def agent_for(self, role: Role) -> Agent:

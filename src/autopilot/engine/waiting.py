@@ -96,7 +96,16 @@ class Turns:
         """Until the same moment, however often the run was taken up meanwhile; then whom to ask."""
         known = self._going_on(call)
         if known is None or known.event.backend != due.backend:
-            begun = WaitStarted(
+            known = self._begin(call, role, due)
+        hurried = self._rest(known)
+        self._streams.append_run(WaitEnded(call=call, backend=known.event.backend, how="retried" if hurried else "due"))
+        # Who was waited for is asked, whatever the clock says now; a person in a hurry means the first of all.
+        now = self._turn(role) if hurried else None
+        return now.backend if isinstance(now, Ask) else known.event.backend
+
+    def _begin(self, call: str, role: Role, due: Hold) -> Waited:
+        self._streams.append_run(
+            WaitStarted(
                 call=call,
                 stream=self._stream,
                 phase=self._brief.phase.id,
@@ -108,27 +117,21 @@ class Turns:
                 attempt=due.attempt,
                 told=due.told,
             )
-            self._streams.append_run(begun)
-        else:
-            begun = known.event
-        hurried = self._rest(begun.until)
-        self._streams.append_run(WaitEnded(call=call, backend=begun.backend, how="retried" if hurried else "due"))
-        # Who was waited for is asked, whatever the clock says now; a person in a hurry means the first of all.
-        now = self._turn(role) if hurried else None
-        return now.backend if isinstance(now, Ask) else begun.backend
+        )
+        return next(wait for wait in reversed(self._streams.run().waits) if wait.event.call == call)
 
-    def _rest(self, until: str) -> bool:
+    def _rest(self, wait: Waited) -> bool:
         """
         Whether a person wants to go on before the time has come.
 
         The wall clock ends it, also when the machine slept; the other one does where the wall clock was put back.
         """
-        clock, wish = self._hands.clock, self._hands.wish()
+        clock, until = self._hands.clock, wait.event.until
         began, now = clock.monotonic(), clock.now()
         most = elapsed(now, until)
         try:
             while now < until and (gone := clock.monotonic() - began) < most:
-                if self._hands.wish() != wish:
+                if self._hands.hurried(wait.id):
                     return True
                 self._hands.rest(min(SLICE_S, most - gone, elapsed(now, until)))
                 now = clock.now()

@@ -1,24 +1,28 @@
-"""A person's wish that a run which waits goes on at once: a small file that any process may write anew."""
+"""Stores a request that certain waits end now: a small file that any process may replace."""
 
-import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from autopilot.journal.files import make_folder, write_atomic
 
 
 class FileNudge:
-    """Who waits compares what is there with what was there before, so a wish reaches all who wait, and none later."""
+    """
+    Names the waits it is about, so it does not matter whether it arrives before or after a process looks for it.
+
+    A comparison with what was there before would lose a request that is made between the two looks.
+    """
 
     def __init__(self, home: Path) -> None:
         self._path = home / "inbox" / "retry"
 
-    def put(self) -> None:
+    def put(self, waits: Iterable[str]) -> None:
+        """Replaces the request before it: whoever asks names all waits that are open, so none is dropped."""
         make_folder(self._path.parent)
-        write_atomic(self._path, secrets.token_hex(8).encode())
+        write_atomic(self._path, "".join(f"{wait}\n" for wait in waits).encode())
 
-    def mark(self) -> str:
-        """Empty before the first wish; another one after each."""
+    def names(self, wait: str) -> bool:
         try:
-            return self._path.read_text(encoding="ascii", errors="replace")
+            return wait in self._path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
-            return ""
+            return False

@@ -5,6 +5,7 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any, Protocol
 
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.evidence import Usage
 
 # An agent reads far more than it writes. Cached input is cheaper, so this leans to the dear side.
@@ -12,7 +13,7 @@ OUTPUT_SHARE = 10
 # Prices may rise with the size of a request; this is the size of an ordinary one.
 REQUEST_TOKENS = 100_000
 
-NO_LIBRARY = "Prices are not known: install autopilot-engine[prices] for dollars."
+NO_LIBRARY = f"Prices are not known. For dollars, install the extra `prices`: {how_to_install('prices')}."
 
 
 class PriceList(Protocol):

@@ -84,7 +84,7 @@ class LandlockAgents:
             private = scratch.path
             home = _home(private, seen)
             writable = (*seen.writable, private, *DEVICES)
-            launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter)
+            launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter, seen.own)
             environment = {**job.env, "HOME": home, "TMPDIR": private}
             argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
             caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")

@@ -1,6 +1,7 @@
 """What an agent's own program gets to see: its tools, its own account, the workspace, and little else."""
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,10 @@ REPOSITORY_CONFIG = (
 RESOLVER = "/etc/resolv.conf"
 PACKAGES = "node_modules"
 NO_HOME = "/nonexistent"
+# What tells a project from any other folder, the strongest first.
+REPOSITORY = (".git",)
+MANIFESTS = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "Gemfile")
+PYTHON_PACKAGE = "__init__.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +56,15 @@ class AgentView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """One call's view: `hidden` lies in what is shown and must not be seen."""
+    """
+    One call's view: `hidden` lies in what is shown and must not be seen. `own` is where its program comes from.
+
+    Python must list a folder to load a module from it, so names in `own` can be listed. Landlock cannot except a
+    folder from that: there the names of what is hidden can be listed too, never read.
+    """
 
     home: str
+    own: tuple[str, ...]
     readable: tuple[str, ...]
     writable: tuple[str, ...]
     hidden: tuple[str, ...]
@@ -70,9 +81,10 @@ def sight(job: Job, view: AgentView) -> Sight:
     ours = (path for path in view.hidden if any(is_within(path, shown) for shown in readable))
     return Sight(
         home=home,
+        own=own,
         readable=readable,
         writable=(place, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
-        hidden=(*settings, *filter(os.path.lexists, ours), *(path for folder in own for path in _ours(folder))),
+        hidden=(*settings, *filter(os.path.lexists, ours), *_kept_back(job, own)),
     )
 
 
@@ -103,24 +115,56 @@ def _named(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _own_programs(job: Job, home: str) -> Iterator[str]:
-    """The folders of the files its command names; a file right in the home folder is shown alone."""
-    for word in job.argv:
-        if not word.startswith("/") or not os.path.isfile(word):  # noqa: PTH113 - may be unreadable
-            continue
-        folder = _around(Path(os.path.realpath(word)))
+    """What the files its command names need; a file right in the home folder is shown alone."""
+    for program in _named_files(job):
+        folder = str(_around(program, home))
         if any(is_within(folder, system) for system in SYSTEM):
             continue
-        yield word if is_within(home, folder) else folder
+        yield str(program) if is_within(home, folder) else folder
 
 
-def _around(program: Path) -> str:
-    """The folder a program needs: its own, or all the packages it was installed with, which it loads from there."""
-    packed = (above for above in reversed(program.parents) if above.name == PACKAGES)
-    return str(next(packed, program.parent))
+def _named_files(job: Job) -> Iterator[Path]:
+    for word in job.argv:
+        if word.startswith("/") and os.path.isfile(word):  # noqa: PTH113 - may be unreadable
+            yield Path(os.path.realpath(word))
 
 
-def _ours(folder: str) -> Iterator[str]:
-    """What Autopilot keeps in a folder that is shown: journal, repository, and papers a role must not see."""
-    for name in PROJECT_SIGNS:
-        if os.path.lexists(f"{folder}/{name}"):
-            yield f"{folder}/{name}"
+def _around(program: Path, home: str) -> Path:
+    """
+    The folder that holds all a program loads from its neighborhood: its project, as it would find it in a shell.
+
+    That is its repository, else the nearest folder with a manifest, else what its Python package lies in, else its
+    own folder. A program that a package manager installed needs the packages beside it.
+    """
+    packed = next((above for above in reversed(program.parents) if above.name == PACKAGES), None)
+    if packed is not None:
+        return packed
+    above = [folder for folder in program.parents if _may_be_shown(folder, home)]
+    for signs in (REPOSITORY, MANIFESTS):
+        found = next((folder for folder in above if any(os.path.lexists(folder / sign) for sign in signs)), None)
+        if found is not None:
+            return found
+    around = program.parent
+    while os.path.lexists(around / PYTHON_PACKAGE) and around.parent in above:
+        around = around.parent
+    return around
+
+
+def _may_be_shown(folder: Path, home: str) -> bool:
+    """Never the home folder, one that it lies in, or one that everybody writes to, like `/tmp`."""
+    try:
+        return not is_within(home, str(folder)) and not folder.stat().st_mode & stat.S_IWOTH
+    except OSError:
+        return False
+
+
+def _kept_back(job: Job, own: Collection[str]) -> Iterator[str]:
+    """
+    What a program's project has and no agent may see: the run's state, papers of other roles, history that holds both.
+
+    Settings and keys at its top belong to another program, unless the program itself lies there.
+    """
+    beside = {str(program.parent) for program in _named_files(job)}
+    for folder in own:
+        names = (*PROJECT_SIGNS, *REPOSITORY, *(() if folder in beside else REPOSITORY_CONFIG))
+        yield from (path for name in names if os.path.lexists(path := f"{folder}/{name}"))

@@ -20,11 +20,13 @@ NO_ROOT_POWERS = 0x2F  # being the superuser gives no capability, and these bits
 CAPABILITY_V3 = 0x20080522
 # Rights on files: those of the first version, then by the version that brought them.
 READ_ONLY = 0b1101  # execute, read a file, read a folder
+LIST_ONLY = 0b1000  # names, of the folder and of all below it; no content
 FIRST, REFER, TRUNCATE, IOCTL_DEV = (1 << 13) - 1, 1 << 13, 1 << 14, 1 << 15
 ON_FILES = 0b111 | TRUNCATE | IOCTL_DEV  # those that mean something for what is no folder
 SCOPED = 0b11  # abstract sockets and signals of others
 SINCE = ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV))
 SIGNALS_SINCE = 6
+LIST, READ, WRITE = "--list", "--read", "--write"
 CANNOT, COMPLAINT = 125, "confine: "
 
 
@@ -37,14 +39,15 @@ def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def restrict_files(readable: list[str], writable: list[str], version: int) -> None:
-    """From here on only these paths, and what lies beneath them, can be opened."""
+def restrict_files(paths: dict[str, list[str]], version: int) -> None:
+    """From here on only these paths, and what lies beneath them, can be opened, each kind in its way."""
     call = libc().syscall
     all_rights = FIRST | sum(right for since, right in SINCE if version >= since)
     fields = (all_rights, 0, SCOPED) if version >= SIGNALS_SINCE else (all_rights,)
     attributes = struct.pack(f"={len(fields)}Q", *fields)
     ruleset = _checked(call(CREATE_RULESET, attributes, len(attributes), 0), "landlock_create_ruleset")
-    for path, rights in (*((p, READ_ONLY) for p in readable), *((p, all_rights) for p in writable)):
+    kinds = {LIST: LIST_ONLY, READ: READ_ONLY, WRITE: all_rights}
+    for path, rights in ((path, rights) for kind, rights in kinds.items() for path in paths[kind]):
         rule = _rule(path, rights)
         if rule is not None:
             _checked(call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", *rule), 0), "landlock_add_rule")
@@ -97,10 +100,10 @@ def become_child(words: list[str]) -> None:
     """Confine ourselves as the words say and turn into the program behind `--`."""
     end = words.index("--")
     options = list(zip(words[:end:2], words[1:end:2], strict=True))
-    paths = {kind: [value for name, value in options if name == kind] for kind in ("--read", "--write")}
+    paths = {kind: [value for name, value in options if name == kind] for kind in (LIST, READ, WRITE)}
     libc().prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     drop_powers()
-    restrict_files(paths["--read"], paths["--write"], abi())
+    restrict_files(paths, abi())
     apply_filter(bytes.fromhex(dict(options)["--filter"]))
     os.execvp(words[end + 1], words[end + 1 :])  # noqa: S606 - the confined command itself, and no shell of ours
 

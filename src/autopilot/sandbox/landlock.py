@@ -73,10 +73,12 @@ class Landlock:
             return shell.as_shell(self._processes.run(job))
 
 
-def launched(readable: Iterable[str], writable: Iterable[str], program: bytes) -> tuple[str, ...]:
+def launched(
+    readable: Iterable[str], writable: Iterable[str], program: bytes, listed: Iterable[str] = ()
+) -> tuple[str, ...]:
     """The launcher's command line, up to the program it is to confine."""
-    paths = (*(("--read", path) for path in readable), *(("--write", path) for path in writable))
-    words = (word for pair in paths for word in pair)
+    kinds = {confine.LIST: listed, confine.READ: readable, confine.WRITE: writable}
+    words = (word for kind, paths in kinds.items() for path in paths for word in (kind, path))
     return (sys.executable, "-I", "-S", confine.__file__, *words, "--filter", program.hex(), "--")
 
 

@@ -1,19 +1,21 @@
-"""The versions of what facts depend on: the system, git, the sandbox and the project's own tools, each asked once."""
+"""Asks the tools that facts depend on for their versions, each once; a tool that does not run is absent."""
 
 import platform
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from autopilot import __version__
+from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
 from autopilot.sandbox.scratch import scratch_folder
-from autopilot.sandbox.toolchain import look
+from autopilot.sandbox.toolchain import Toolchain, look
 
-SECONDS = 3.0
+SECONDS = 20.0
 # Programs that answer `--version` at once and do nothing else.
 ANSWERING = frozenset(
     {
@@ -23,6 +25,14 @@ ANSWERING = frozenset(
     }
 )  # fmt: skip
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+class Asked(NamedTuple):
+    """What a program said to `--version`: its version, or why it does not run. Both are empty if it said neither."""
+
+    version: str = ""
+    trouble: str = ""
 
 
 def tool_versions(processes: Processes, commands: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
@@ -32,36 +42,70 @@ def tool_versions(processes: Processes, commands: Iterable[str], environment: Ma
         "python": platform.python_version(),
         "kernel": f"{platform.system()} {platform.release()}",
     }
-    path = look(environment).environment("/nonexistent", "", "")["PATH"]
-    bwrap = shutil.which("bwrap", path=SYSTEM_FOLDERS) or shutil.which("bwrap", path=path)
-    wanted = {"git": shutil.which("git", path=path), "bubblewrap": bwrap}
-    wanted |= {name: shutil.which(name, path=path) for name in sorted(set(_programs(commands)))}
+    tools = look(environment)
+    bwrap = shutil.which("bwrap", path=SYSTEM_FOLDERS) or _place("bwrap", tools)
+    wanted = {"git": _place("git", tools), "bubblewrap": bwrap}
+    wanted |= {name: _place(name, tools) for name in programs(commands)}
     for name, program in wanted.items():
-        said = _asked(processes, program, path) if program else None
+        said = ask(processes, program, tools).version if program else ""
         if said:
             found[name if name not in found else f"{name} on PATH"] = said
     return found
 
 
-def _programs(commands: Iterable[str]) -> Iterable[str]:
-    for command in commands:
-        try:
-            words = shlex.split(command)
-        except ValueError:
-            continue
-        if words and words[0] in ANSWERING:
-            yield words[0]
+def tool_check(processes: Processes, commands: Iterable[str], environment: Mapping[str, str]) -> Iterator[Check]:
+    """Whether the programs that the project's commands start with run here; nothing if we know none of them."""
+    tools, there, troubles = look(environment), list[str](), list[str]()
+    for name in programs(commands):
+        program = _place(name, tools)
+        said = ask(processes, program, tools) if program else Asked(trouble="is not on PATH")
+        if said.trouble:
+            troubles.append(f"{name} {said.trouble}")
+        else:
+            there.append(f"{name} {said.version}".strip())
+    if there or troubles:
+        yield Check(
+            level="warn" if troubles else "ok",
+            what="tools",
+            found="; ".join([*troubles, *([", ".join(there)] if there else [])]),
+            fix="Install it, or choose a version of it, until it answers `--version`. Commands that need it fail.",
+        )
 
 
-def _asked(processes: Processes, program: str, path: str) -> str | None:
-    """In an empty home and an empty folder, so that nothing of the project can answer in its stead."""
+def programs(commands: Iterable[str]) -> list[str]:
+    """The programs that commands start with, as far as they are known to answer `--version`."""
+    return sorted({word for command in commands if (word := _first(command)) in ANSWERING})
+
+
+def _first(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return next((word for word in words if not _ASSIGNMENT.match(word)), "")
+
+
+def _place(name: str, tools: Toolchain) -> str | None:
+    return shutil.which(name, path=tools.environment("/nonexistent", "", "")["PATH"])
+
+
+def ask(processes: Processes, program: str, tools: Toolchain) -> Asked:
+    """
+    In an empty home and an empty folder, so that nothing of the project can answer in its stead.
+
+    Otherwise as commands are run: a toolchain that a variable names is found.
+    """
     with scratch_folder() as scratch:
-        empty = scratch.path
-        env = {"PATH": path, "HOME": empty, "TMPDIR": empty, "LANG": "C.UTF-8"}
-        job = Job(argv=(program, "--version"), cwd=empty, env=env, timeout_s=SECONDS, max_output=10_000)
+        env = tools.environment("/nonexistent", scratch.path, scratch.path)
+        job = Job(argv=(program, "--version"), cwd=scratch.path, env=env, timeout_s=SECONDS, max_output=10_000)
         try:
             ran = processes.run(job)
-        except AutopilotError:
-            return None
-    said = _VERSION.search((ran.stdout + ran.stderr).decode("utf-8", "replace")) if ran.exit_code == 0 else None
-    return said[0] if said else None
+        except AutopilotError as error:
+            return Asked(trouble=f"does not run: {error.what}")
+    text = (ran.stdout + ran.stderr).decode("utf-8", "replace")
+    if ran.exit_code == 0:
+        said = _VERSION.search(text)
+        return Asked(version=said[0] if said else "")
+    first = text.strip().partition("\n")[0] or "it says nothing"
+    how = f"exit code {ran.exit_code}" if ran.exit_code is not None else f"no answer within {SECONDS:g} seconds"
+    return Asked(trouble=f"does not run ({how}): {first}")

@@ -36,7 +36,7 @@ from autopilot.journal.timeline import settled
 from autopilot.views.duration import seconds_between
 from autopilot.views.estimate import EXECUTE
 from autopilot.views.narration import note_line
-from autopilot.views.pass_drawing import after_step, happened, opened
+from autopilot.views.pass_drawing import after_step, happened, kept_short, opened
 from autopilot.views.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
 from autopilot.views.text import clean
 from autopilot.views.wait_drawing import of_wait, resumed
@@ -58,6 +58,11 @@ def picture_of(entries: Iterable[tuple[str, Entry]]) -> Picture:
 
 def after(picture: Picture, stream: str, entry: Entry) -> Picture:
     """The picture with the entry in it. Entries of a run come in the order in which they were written."""
+    return kept_short(grown(picture, stream, entry), stream)
+
+
+def grown(picture: Picture, stream: str, entry: Entry) -> Picture:
+    """As `after`, with every step and call of open passes: it grows with the run."""
     if stream.startswith(ASKING):
         return picture
     picture = _timed(picture, stream, entry)
@@ -309,7 +314,7 @@ def _in_words(reason: str) -> str:
 def _executing(picture: Picture, passes: Iterable[OpenPass]) -> Tally:
     """With what the tasks of these passes took together, so that a phase without a plan can be reckoned."""
     known = picture.tallies.get(EXECUTE, Tally())
-    spent = [sum(s.seconds or 0.0 for s in p.steps if heading_of(s.step) == EXECUTE) for p in passes]
+    spent = [sum(took for step, took in p.took.items() if heading_of(step) == EXECUTE) for p in passes]
     worked = [seconds for seconds in spent if seconds]
     return Tally(count=known.count + len(worked), seconds=known.seconds + sum(worked))
 

@@ -92,21 +92,23 @@ def _now(known: OpenPass, picture: Picture, screen: Screen) -> str:
     if row is None:
         return "starting"
     seconds = short(step_seconds(row, picture, screen.now))
-    return f"{_heading(row)} {row.task} {seconds}".replace("  ", " ")
+    return f"{_heading(row.step)} {row.task} {seconds}".replace("  ", " ")
 
 
-def _heading(row: StepRow) -> str:
-    return heading_of(row.step) or row.step.upper().replace("_", " ")
+def _heading(step: str) -> str:
+    return heading_of(step) or step.upper().replace("_", " ")
 
 
 def _steps(known: OpenPass, picture: Picture, screen: Screen) -> Iterator[Line]:
     """Each heading once with all the time it took, in the order of the pipeline; steps without one stand behind."""
     took: dict[str, float] = {}
     newest: dict[str, StepRow] = {}
+    for step, seconds in known.took.items():
+        took[_heading(step)] = took.get(_heading(step), 0.0) + seconds
     for row in known.steps:
-        name = _heading(row)
-        took[name] = took.get(name, 0.0) + step_seconds(row, picture, screen.now)
-        newest[name] = row
+        newest[name := _heading(row.step)] = row
+        if row.seconds is None:
+            took[name] = took.get(name, 0.0) + step_seconds(row, picture, screen.now)
     ahead = () if known.phase == COMPLETION else tuple(name for name in HEADINGS if name not in took)
     ordered = [name for name in HEADINGS if name in took or name in ahead] + [n for n in took if n not in HEADINGS]
     last = max((n for n, name in enumerate(ordered) if name in took), default=-1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Entry
 from autopilot.domain.notices import Notice, Occasion, is_quiet, notice_of
@@ -90,7 +91,7 @@ class Account:
         try:
             import apprise
         except ModuleNotFoundError as error:
-            raise Untold("the extra `notify` is not installed: pip install 'autopilot-engine[notify]'") from error
+            raise Untold(f"the extra `notify` is not installed: {how_to_install('notify')}") from error
         kinds = {"finished": "success", "failed": "failure", "person": "warning", "limit": "info", "cap": "warning"}
         sender = apprise.Apprise()
         if not sender.add(self.url):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.errors import UsageInvalid
 from autopilot.views.traces import Span
 
@@ -39,7 +40,7 @@ def send(spans: Sequence[Span], environment: Mapping[str, str]) -> int:
         raise UsageInvalid(
             f"Traces need a library that is not installed: {error.name}.",
             why="It is an extra, so that those who do not use it need not have it.",
-            do="Install it: pip install 'autopilot-engine[otel]'",
+            do=f"Install it: {how_to_install('otel')}.",
         ) from error
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # What fails is told by us, once.
     exporter = OTLPSpanExporter()

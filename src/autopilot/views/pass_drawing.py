@@ -35,6 +35,7 @@ from autopilot.views.picture import (
 from autopilot.views.text import clean
 
 MOST_ROWS, MOST_RECENT = 12, 60
+STEPS_KEPT, CALLS_KEPT = 20, 20
 _AT_WORK: dict[str, TaskState] = {"execute": "working", "fix": "fixing", "mini_verify": "reviewing"}
 _LIMITED = frozenset({"usage_limited", "rate_limited"})
 _ENDS: dict[StepEnd, str] = {
@@ -71,6 +72,38 @@ def after_step(picture: Picture, stream: str, entry: Entry) -> Drawn:
         case StepFinished() as event:
             return _finished(picture, stream, known, event, entry.at), _troubles(known, event, entry.at)
     return picture, ()
+
+
+def kept_short(picture: Picture, stream: str) -> Picture:
+    """
+    The picture without the steps and calls of the pass that nothing shows any more.
+
+    So an entry costs the same however many came before it. What comes later does not depend on what is left out: the
+    picture is the same whether it is kept short after every entry or once at the end.
+    """
+    known = picture.passes.get(stream)
+    if known is None or not known.steps:
+        return picture
+    steps, last = known.steps, known.steps[-1]
+    if len(last.calls) > CALLS_KEPT:
+        steps = (*steps[:-1], msgspec.structs.replace(last, calls=_newest_calls(last.calls)))
+    if len(steps) > STEPS_KEPT:
+        steps = _newest_steps(steps)
+    return picture if steps is known.steps else _with(picture, stream, msgspec.structs.replace(known, steps=steps))
+
+
+def _newest_calls(calls: tuple[CallRow, ...]) -> tuple[CallRow, ...]:
+    """Those without an answer stay: it is put in their place."""
+    return (*(row for row in calls[:-CALLS_KEPT] if row.seconds is None), *calls[-CALLS_KEPT:])
+
+
+def _newest_steps(steps: tuple[StepRow, ...]) -> tuple[StepRow, ...]:
+    """The newest of each name stays as well: how it ended is shown."""
+    newest = {row.step: number for number, row in enumerate(steps)}
+    first = len(steps) - STEPS_KEPT
+    return tuple(
+        row for number, row in enumerate(steps) if number >= first or row.seconds is None or newest[row.step] == number
+    )
 
 
 def steps_of(stream: str, entries: Iterable[Entry]) -> tuple[StepRow, ...]:
@@ -220,7 +253,8 @@ def _finished(picture: Picture, stream: str, known: OpenPass, event: StepFinishe
         calls=under_way.calls if under_way else (),
     )
     before = known.steps[:-1] if under_way else known.steps
-    done = msgspec.structs.replace(known, steps=(*before, row), tasks=_tasks(known, event))
+    took = known.took | {event.step: known.took.get(event.step, 0.0) + seconds}
+    done = msgspec.structs.replace(known, steps=(*before, row), took=took, tasks=_tasks(known, event))
     tally = picture.tallies.get(event.step, Tally())
     tallies = picture.tallies | {event.step: Tally(count=tally.count + 1, seconds=tally.seconds + seconds)}
     calls = {key: call for key, call in picture.calls.items() if call.stream != stream}

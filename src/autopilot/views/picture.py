@@ -94,7 +94,8 @@ class OpenPass(Value, frozen=True, kw_only=True):
     A pass that is being worked on, the `number`th of its phase. `paused` is for how long of it the run lay still or
     waited for an agent.
 
-    `waits_since` is empty while it does not wait for one.
+    `waits_since` is empty while it does not wait for one. `steps` and their calls are the newest, as far as anything is
+    shown of them; `took` is how many seconds all finished steps took, by name.
     """
 
     phase: str
@@ -104,6 +105,7 @@ class OpenPass(Value, frozen=True, kw_only=True):
     cycle: int = 0
     mode: str = "initial"
     steps: tuple[StepRow, ...] = ()
+    took: dict[str, float] = {}
     tasks: tuple[TaskRow, ...] = ()
     paused: float = 0.0
     waits_since: str = ""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.agents import installed
 from autopilot.agents.backends.catalogue import BY_NAME
 from autopilot.agents.installed import KNOWN, agent_checks
 from autopilot.sandbox.processes import ChildProcesses
@@ -25,17 +26,34 @@ def found(folder: Path) -> list[str]:
     [
         ('echo "$0 2.1.7 (Code)"', "claude 2.1.7 at "),
         ("echo 'version 0.4.0-beta.1' >&2", "claude 0.4.0-beta.1 at "),
-        ("exit 1", "claude (does not tell its version) at "),
-        ("sleep 60", "claude (does not tell its version) at "),
+        ("true", "claude (does not tell its version) at "),
         ('test -z "$(ls -A "$HOME")" && test -z "$API_KEY" && echo 1.0', "claude 1.0 at "),
         ('test "$*" = --version && test -z "$(ls -A .)" && echo 1.1', "claude 1.1 at "),
     ],
-    ids=["plain", "on standard error", "fails", "dawdles", "empty home, no key", "nothing else asked"],
+    ids=["plain", "on standard error", "says nothing", "empty home, no key", "nothing else asked"],
 )
 def test_an_agent_is_named_with_its_version(body: str, told: str, tmp_path: Path) -> None:
     program(tmp_path, "claude", body)
 
     assert [line.startswith(told) for line in found(tmp_path)] == [True]
+
+
+def test_an_agent_that_dawdles_is_named_without_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "SECONDS", 0.5)
+    program(tmp_path, "claude", "sleep 600")
+
+    assert [line.partition(" at ")[0] for line in found(tmp_path)] == ["claude (does not tell its version)"]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"), [("echo no node here >&2\nexit 127", "no node here"), ("exit 3", "exit code 3")]
+)
+def test_an_agent_that_does_not_run_is_said_to(body: str, why: str, tmp_path: Path) -> None:
+    program(tmp_path, "claude", body)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": "/secret"}
+    (check,) = agent_checks(ChildProcesses(), environment)
+
+    assert (check.level, check.found) == ("warn", f"claude at {tmp_path}/claude does not run: {why}")
 
 
 def test_all_that_are_there_are_named_in_the_order_of_preference(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Bench:
         self.engine.streams.append_run(msgspec.structs.replace(started(), base=self.engine.bench.base))
         self.engine.streams.append_run(PhaseStarted(brief=self.engine.brief))
         self.engine.begin(step)
-        self.wish = ""
+        self.hurried = ""
 
     def agents(self, *staff: Told, resumed: bool = False, **more: Any) -> StepAgents:
         names = ("agent", "codex", "gemini")[: len(staff)]
@@ -59,7 +59,7 @@ class Bench:
             self.engine.hands(staff[0]),
             clock=self.clock,
             rest=self.clock.rest,
-            wish=lambda: self.wish,
+            hurried=lambda wait: wait == self.hurried,
             waits=True,
             ladders=Ladders(agent="agent", reviewer="agent", others=names[1:]),
             staff=dict(zip(names, staff, strict=True)),
@@ -169,13 +169,49 @@ def test_a_clock_that_is_put_back_does_not_make_the_wait_longer(bench: Bench) ->
 
 def test_a_persons_wish_ends_the_wait(bench: Bench) -> None:
     def wishes() -> None:
-        bench.wish = "now"
+        bench.hurried = bench.engine.streams.run().waits[-1].id
 
     bench.clock.meanwhile = wishes
 
     assert bench.agents(Told((away(), PASSED))).ask(REVIEW).value.passed
     assert [getattr(event, "how", "") for event in bench.waits] == ["", "retried"]
     assert len(bench.clock.rests) == 1
+
+
+def test_a_wish_is_heard_the_moment_the_wait_is_on_record(bench: Bench) -> None:
+    def wishes(_: str, entry: Entry) -> None:
+        if isinstance(entry.event, WaitStarted):
+            bench.hurried = bench.engine.streams.run().waits[-1].id
+
+    bench.engine.listeners = (wishes,)
+
+    assert bench.agents(Told((away(), PASSED))).ask(REVIEW).value.passed
+    assert [getattr(event, "how", "") for event in bench.waits] == ["", "retried"]
+    assert bench.clock.rests == []
+
+
+def test_a_wish_outlives_the_process_that_waited(bench: Bench) -> None:
+    bench.clock.meanwhile = _dies
+    with pytest.raises(Interrupted):
+        bench.agents(Told((away(),))).ask(REVIEW)
+    bench.hurried = bench.engine.streams.run().waits[-1].id
+    bench.engine.streams.append_run(RunResumed(pid=2, spec=SPEC))
+    bench.clock.meanwhile = lambda: None
+    rested = len(bench.clock.rests)
+
+    assert bench.agents(Told((PASSED,)), resumed=True).ask(REVIEW).value.passed
+    assert [getattr(event, "how", "") for event in bench.waits] == ["", "retried"]
+    assert len(bench.clock.rests) == rested
+
+
+def test_a_wish_ends_one_wait_and_not_the_next_of_the_same_call(bench: Bench) -> None:
+    def wishes() -> None:
+        bench.hurried = bench.hurried or bench.engine.streams.run().waits[-1].id
+
+    bench.clock.meanwhile = wishes
+
+    assert bench.agents(Told((away(), away(resets_at="2026-01-01T14:00:00Z"), PASSED))).ask(REVIEW).value.passed
+    assert [getattr(event, "how", "") for event in bench.waits] == ["", "retried", "", "due"]
 
 
 def test_a_rest_is_never_longer_than_a_second(bench: Bench) -> None:

@@ -1,6 +1,5 @@
 """A canary in the form each runner picks up."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from autopilot.evidence.planting import planted
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
+from support.programs import needs
 from support.repos import write
 from support.workspaces import ENV, make_bench
 
@@ -80,8 +80,8 @@ PROJECTS = {
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_real_runner_turns_red_beside_it(tmp_path: Path, name: str) -> None:
     command, files = PROJECTS[name]
-    if name == "node" and not shutil.which("node"):
-        pytest.skip("node is not installed")
+    if name == "node":
+        needs("node")
     bench = make_bench(tmp_path, files)
     sandbox = PlainProcess(ChildProcesses(), look(ENV))
     facts = CommandFacts(workspace=bench.workspace, sandbox=sandbox, limits=Limits(), commands=Commands(test=command))
@@ -115,8 +115,7 @@ PATCHED = {
 @pytest.mark.parametrize("name", PATCHED)
 def test_a_canary_survives_where_the_product_switched_assertions_off(tmp_path: Path, name: str) -> None:
     command, files = PATCHED[name]
-    if not shutil.which(command.split()[0]):
-        pytest.skip(f"{name} is not installed")
+    needs(command.split()[0])
     bench = make_bench(tmp_path, files)
     sandbox = PlainProcess(ChildProcesses(), look(ENV))
     facts = CommandFacts(workspace=bench.workspace, sandbox=sandbox, limits=Limits(), commands=Commands(test=command))

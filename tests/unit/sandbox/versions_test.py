@@ -5,7 +5,7 @@ import platform
 from pathlib import Path
 
 from autopilot import __version__
-from autopilot.sandbox.versions import tool_versions
+from autopilot.sandbox.versions import tool_check, tool_versions
 from support.processes import PlainProcesses
 
 
@@ -29,3 +29,37 @@ def test_a_tool_that_is_not_there_is_left_out(tmp_path: Path) -> None:
     found = tool_versions(PlainProcesses(), ["cargo test"], {"PATH": str(tmp_path)})
 
     assert found.keys() <= {"autopilot", "python", "kernel", "bubblewrap", "git"}
+
+
+def tool(folder: Path, name: str, body: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_a_tool_that_does_not_run_is_absent(tmp_path: Path) -> None:
+    tool(tmp_path, "cargo", "echo no default is configured >&2\nexit 1")
+    tool(tmp_path, "make", "echo GNU Make 4.3")
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    commands = ["cargo test", "CI=1 make check", "./own.sh", "tox"]
+
+    (check,) = tool_check(PlainProcesses(), commands, env)
+
+    assert check.level == "warn"
+    assert check.found == ("cargo does not run (exit code 1): no default is configured; tox is not on PATH; make 4.3")
+    assert "cargo" not in tool_versions(PlainProcesses(), commands, env)
+
+
+def test_tools_that_run_are_fine_and_unknown_ones_are_not_asked(tmp_path: Path) -> None:
+    tool(tmp_path, "make", "echo GNU Make 4.3")
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+
+    assert [(c.level, c.found) for c in tool_check(PlainProcesses(), ["make check"], env)] == [("ok", "make 4.3")]
+    assert list(tool_check(PlainProcesses(), ["./own.sh"], env)) == []
+
+
+def test_a_tool_is_asked_with_the_toolchain_that_commands_get(tmp_path: Path) -> None:
+    tool(tmp_path, "cargo", 'test -d "$RUSTUP_HOME/toolchains" && echo cargo 1.2.3')
+    (tmp_path / "home/.rustup/toolchains").mkdir(parents=True)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path / "home")}
+
+    assert tool_versions(PlainProcesses(), ["cargo test"], env)["cargo"] == "1.2.3"

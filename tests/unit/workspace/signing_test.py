@@ -12,6 +12,7 @@ import pytest
 from autopilot.workspace.git import COMMON, Git
 from autopilot.workspace.signing import GitSigner
 from support.processes import PlainProcesses
+from support.programs import needs
 from support.repos import git, make_repo
 
 TEXT = '{"a": 1}\n'
@@ -38,8 +39,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def keyring() -> Iterator[str]:
     """A GnuPG home with one key; short, because sockets live in it."""
-    if shutil.which("gpg") is None:
-        pytest.skip("gpg is not installed")
+    needs("gpg")
     with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as home:
         env = {**os.environ, "GNUPGHOME": home}
         words = ["gpg", "-q", "--batch", "--passphrase", "", "--quick-gen-key", "ada@example.org", "ed25519", "sign"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from autopilot.domain.checkup import Check
+from autopilot.domain.distribution import how_to_install
 from autopilot.domain.visual import VisualTesting
 from autopilot.evidence.visual.browser import find_browser, missing
 
@@ -17,5 +18,5 @@ def visual_checks(testing: VisualTesting | None, environment: Mapping[str, str])
         level="warn" if lacking else "ok",
         what="visual testing",
         found=f"{pages}: skipped, {lacking}" if lacking else f"{pages} with {find_browser(environment)}",
-        fix="Install Chromium, and Autopilot as `autopilot-engine[visual]`.",
+        fix=f"Install Chromium and the extra `visual`: {how_to_install('visual')}.",
     )

@@ -85,7 +85,9 @@ class Feed:
         self.projects = {project.id: project for project in projects}
         self.channels: dict[Key, Channel] = {LISTING: Channel()}
         self.newest: dict[str, str] = {}
-        self._redact, self._bell, self._ended = redact, asyncio.Event(), threading.Event()
+        # Rings at the next change. Take it before a look at the channels: a change during the look then rings it too.
+        self.bell = asyncio.Event()
+        self._redact, self._ended = redact, threading.Event()
         self._listing: tuple[Any, ...] = ()
         self._thread = threading.Thread(target=self._follow, name="dashboard-feed", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -109,14 +111,6 @@ class Feed:
             return None
         key = project, self.newest.get(project, "") if run == "latest" else run
         return key if key in self.channels or run == "latest" else None
-
-    async def changed(self, patience_s: float) -> None:
-        """Wait until something is published, or for so long."""
-        try:
-            async with asyncio.timeout(patience_s):
-                await self._bell.wait()
-        except TimeoutError:
-            return
 
     def _follow(self) -> None:
         while not self._ended.wait(POLL_S):
@@ -145,8 +139,8 @@ class Feed:
     def _publish_all(self, changes: Iterable[Change]) -> None:
         for change in changes:
             self._publish(change)
-        self._bell.set()
-        self._bell = asyncio.Event()
+        self.bell.set()
+        self.bell = asyncio.Event()
 
     def _publish(self, change: Change) -> None:
         if change.key == LISTING:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -168,6 +168,7 @@ class Dashboard:
             yield b"event: may\ndata: " + msgspec.json.encode(may) + b"\n\n"
             listed, seen, shown = 0, 0, self.feed.key_of(project, run)
             while True:
+                bell = self.feed.bell
                 listed, news = self.feed.channels[LISTING].since(listed)
                 pieces = [b"event: projects\n" + news] if news else []
                 key = self.feed.key_of(project, run)
@@ -178,7 +179,9 @@ class Dashboard:
                     seen, news = channel.since(seen)
                     pieces += [b"event: run\n" + one + b"\n\n" for one in news.split(b"\n\n") if one]
                 yield b"".join(pieces) or b": beat\n\n"
-                await self.feed.changed(BEAT_S)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(BEAT_S):
+                        await bell.wait()
         finally:
             self.viewers -= 1
 

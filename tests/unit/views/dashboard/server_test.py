@@ -2,15 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Scope
 
+from autopilot.views.dashboard.deeds import Deeds
+from autopilot.views.dashboard.feed import LISTING, Change, Feed
 from autopilot.views.dashboard.guard import Door
-from autopilot.views.dashboard.server import Guarded
+from autopilot.views.dashboard.looking import Looking
+from autopilot.views.dashboard.project import Project
+from autopilot.views.dashboard.server import Dashboard, Guarded
+from autopilot.views.dashboard.slow import Patience
 
 DOOR = Door(names=frozenset({"127.0.0.1"}), read_token="r" * 43)
 SCOPE: Scope = {
@@ -45,3 +52,22 @@ def test_a_viewer_that_takes_nothing_is_let_go() -> None:
     asyncio.run(asyncio.wait_for(app(dict(SCOPE), silent, stuck), timeout=5))
 
     assert ended == ["ended"]
+
+
+def test_a_change_while_a_viewer_takes_the_one_before_is_sent_next(tmp_path: Path) -> None:
+    """A viewer that was slow for a moment must not wait for the next beat."""
+    feed = Feed([Project("1", tmp_path)], str)
+    dashboard = Dashboard(feed, Looking(Deeds(), str), Deeds(), Patience())
+    named = {"projects": msgspec.Raw(b"[]"), "newest": msgspec.Raw(b"{}")}
+
+    async def watched() -> bytes:
+        sent = dashboard._changes("1", "latest", ())
+        await anext(sent)
+        await anext(sent)
+        feed._publish_all([Change(key=LISTING, parts=named)])
+        following = asyncio.ensure_future(anext(sent))
+        await asyncio.sleep(0)  # it gets one turn: nothing is left to wait for
+        assert following.done()
+        return following.result()
+
+    assert asyncio.run(watched()).startswith(b"event: projects")
