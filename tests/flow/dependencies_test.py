@@ -25,7 +25,7 @@ UNWRITABLE = "! touch node_modules/x/spoilt && ! touch .venv/spoilt && python3 -
 IGNORED = "node_modules/\n.venv/\n"
 
 
-def project(place: Path, *commands: str, setup: str | None = None) -> Drive:
+def project(place: Path, *commands: str, setup: str | None = None, ignored: str = IGNORED) -> Drive:
     """A task that writes calc.py, and a criterion a command."""
     listed = "".join(f"- check {n} -- verified by: `{command}`\n" for n, command in enumerate(commands))
     text = (
@@ -45,7 +45,7 @@ def project(place: Path, *commands: str, setup: str | None = None) -> Drive:
     config = {"workflow": {"research": False}, "limits": {"task_fixes": 0, "debug_attempts": 0, "replans": 0}}
     if setup:
         config["workspace"] = {"setup": setup}
-    write(drive.root, {".gitignore": IGNORED, ".planning/ROADMAP.md": roadmap})
+    write(drive.root, {".gitignore": ignored, ".planning/ROADMAP.md": roadmap})
     write(drive.root, {".planning/config.json": json.dumps(config)})
     git(drive.root, "add", "-A")
     git(drive.root, "commit", "-q", "--amend", "-m", "start")
@@ -88,6 +88,17 @@ def test_installed_packages_are_found_in_the_sandbox_and_stay_as_they_are(home: 
     ]  # fmt: skip
     verified = [done.result for done in drive.of(StepFinished) if isinstance(done.result, Verified)]
     assert verified[0].checks[0].confined
+
+
+def test_names_ignored_without_a_slash_are_left_out_and_the_work_passes(home: Path) -> None:
+    drive = project(home, IMPORTS, ignored="node_modules\n.venv\n")
+    install(drive.root)
+
+    end = drive.run(sandbox="auto")
+    assert (end.exit, end.reason) == (0, "every target phase passed")
+    assert git(drive.root, "ls-tree", "--name-only", "HEAD").split() == [
+        ".gitignore", ".planning", "README.md", "calc.py", "notes.txt",
+    ]  # fmt: skip
 
 
 def test_an_editable_install_is_not_linked_and_the_user_is_told_what_to_do(home: Path) -> None:
