@@ -9,7 +9,7 @@ import pytest
 
 from autopilot import app
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.events import StepFinished
+from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Verified
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
@@ -25,19 +25,21 @@ UNWRITABLE = "! touch node_modules/x/spoilt && ! touch .venv/spoilt && python3 -
 IGNORED = "node_modules/\n.venv/\n"
 
 
-def project(place: Path, *commands: str, setup: str | None = None) -> Drive:
-    """A task that writes calc.py, and a criterion a command."""
+def project(
+    place: Path, *commands: str, setup: str | None = None, ignored: str = IGNORED, source: str = "calc.py"
+) -> Drive:
+    """A task that writes the source, and a criterion a command."""
     listed = "".join(f"- check {n} -- verified by: `{command}`\n" for n, command in enumerate(commands))
     text = (
         '# Plan: Phase 1 -- Double\n\n## Wave 1\n\n<task id="01-01" type="auto" complexity="simple">\n'
-        f"### Task 01-01: Double\n**Files:** calc.py\n**Action:** {ACTION}\n**Verify:**\n{listed}"
+        f"### Task 01-01: Double\n**Files:** {source}\n**Action:** {ACTION}\n**Verify:**\n{listed}"
         "**Done:** It doubles.\n</task>\n"
     )
     result = {"tasks_completed": "1/1", "tasks_failed": "0/1"}
     answers = [
         *reviews(),
         {"role": "plan", "result": {"total_tasks": 1}, "write": {"{dir}/PLAN.md": text}},
-        {"role": "execute", "result": result, "write": {"calc.py": "def double(a):\n    return a * 2\n"}},
+        {"role": "execute", "result": result, "write": {source: "def double(a):\n    return a * 2\n"}},
         {"role": "debug", "result": {"fixed": False}},
     ]
     drive = driven(place, answers)
@@ -45,7 +47,7 @@ def project(place: Path, *commands: str, setup: str | None = None) -> Drive:
     config = {"workflow": {"research": False}, "limits": {"task_fixes": 0, "debug_attempts": 0, "replans": 0}}
     if setup:
         config["workspace"] = {"setup": setup}
-    write(drive.root, {".gitignore": IGNORED, ".planning/ROADMAP.md": roadmap})
+    write(drive.root, {".gitignore": ignored, ".planning/ROADMAP.md": roadmap})
     write(drive.root, {".planning/config.json": json.dumps(config)})
     git(drive.root, "add", "-A")
     git(drive.root, "commit", "-q", "--amend", "-m", "start")
@@ -88,6 +90,34 @@ def test_installed_packages_are_found_in_the_sandbox_and_stay_as_they_are(home: 
     ]  # fmt: skip
     verified = [done.result for done in drive.of(StepFinished) if isinstance(done.result, Verified)]
     assert verified[0].checks[0].confined
+
+
+def test_names_ignored_without_a_slash_are_left_out_and_the_work_passes(home: Path) -> None:
+    drive = project(home, IMPORTS, ignored="node_modules\n.venv\n")
+    install(drive.root)
+
+    end = drive.run(sandbox="auto")
+    assert (end.exit, end.reason) == (0, "every target phase passed")
+    assert git(drive.root, "ls-tree", "--name-only", "HEAD").split() == [
+        ".gitignore", ".planning", "README.md", "calc.py", "notes.txt",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["PYTHONPATH=src ", ""], ids=["finds the checkout's", "finds the installed one"])
+def test_a_command_is_refused_only_if_it_finds_the_installed_package_and_the_reason_is_shown(
+    home: Path, path: str
+) -> None:
+    drive = project(home, f'{path}python3 -c "import calc; assert calc.double(2) == 4"', source="src/calc.py")
+    write(drive.root, {"pyproject.toml": '[project]\nname = "calc"\nversion = "1"\n'})
+    git(drive.root, "add", "-A")
+    git(drive.root, "commit", "-q", "--amend", "-m", "start")
+    write(install(drive.root), {"calc.py": "def double(a):\n    return 0\n"})
+
+    end = drive.run(sandbox="auto")
+    assert end.exit == (0 if path else 10)
+    reason = drive.of(PhaseFinished)[-1].outcome.reason
+    assert "cut off" not in reason
+    assert ("was not run: the project's own package is found at" in reason) == (not path)
 
 
 def test_an_editable_install_is_not_linked_and_the_user_is_told_what_to_do(home: Path) -> None:

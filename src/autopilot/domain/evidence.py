@@ -55,7 +55,7 @@ class Counts(Fact, frozen=True, kw_only=True):
 
 class CommandRun(Fact, frozen=True, kw_only=True):
     """
-    A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off or could not start.
+    A command Autopilot ran on a checkout of its own. `exit_code` None: it was cut off, or `not_run` says why not.
 
     `laid` is a hash of the files laid over the tree, `tests` what a test command said of its tests.
     `output` is its end without secrets, `output_sha256` is of all it printed. `restored` are the paths that were put
@@ -75,6 +75,21 @@ class CommandRun(Fact, frozen=True, kw_only=True):
     laid: str = ""
     tests: Counts | None = None
     restored: tuple[str, ...] = ()
+    not_run: str = ""
+
+    @property
+    def code(self) -> str:
+        """How it ended, in two words."""
+        if self.not_run:
+            return "not run"
+        return "cut off" if self.exit_code is None else f"exit {self.exit_code}"
+
+    @property
+    def ended(self) -> str:
+        """How it ended, as the end of a sentence about the command."""
+        if self.not_run:
+            return f"was not run: {self.not_run}"
+        return "was cut off" if self.exit_code is None else f"exited {self.exit_code}"
 
     @property
     def confined(self) -> bool:

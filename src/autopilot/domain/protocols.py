@@ -190,7 +190,8 @@ class Diagnostics(Protocol):
         ...
 
 
-Part = Literal["control", "tests", "sources"]
+# "suite": all of the tests, so that new ones are left out; of "tests" the new ones stay.
+Part = Literal["control", "tests", "suite", "sources"]
 
 
 class Variant(Value, frozen=True, kw_only=True):

@@ -21,6 +21,17 @@ _FAILING = re.compile(
 _RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _ENDED = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 _RUST = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
+_COLORS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# What runners print that do not count passed tests then: go, jest and vitest, rspec and minitest, ctest and others.
+_NOTHING = re.compile(
+    r"\[no tests to run\]|^testing: warning: no tests to run"
+    r"|^\s*Tests:?\s+(?:\d+ (?:skipped|todo),? ?)+(?:\d+ total|\(\d+\))"
+    r"|^0 (?:examples|runs),|^No tests (?:were found|executed|found|ran)|^No test matches|no tests ran",
+    re.MULTILINE,
+)
+_SOMETHING = re.compile(
+    r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)|^\s*--- PASS|[1-9]\d* (?:examples|runs),", re.MULTILINE
+)
 
 
 def counts_in(output: str) -> Counts:
@@ -38,6 +49,15 @@ def counts_in(output: str) -> Counts:
         failed=failures[-1] if failures else (0 if known else None),
         failing=failing,
     )
+
+
+def ran_none(output: str) -> bool:
+    """Whether a test run says that it has run no test at all."""
+    plain = _COLORS.sub("", output)
+    if counts_in(plain).executed or any(_numbers(_PASSED, plain)) or any(map(read_number, _RAN.findall(plain)[:-1])):
+        return False
+    silent = _NOTHING.search(plain) is not None and not _SOMETHING.search(plain)
+    return counts_in(plain).executed == 0 or silent
 
 
 def _unittest(ran: int, output: str, failing: tuple[str, ...]) -> Counts:

@@ -141,8 +141,7 @@ def commands_run(record: PhaseRecord) -> tuple[str, ...]:
 
 
 def _ended(run: CommandRun) -> str:
-    how = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
-    return f"{how} ({'PASS' if run.passed else 'FAIL'})"
+    return f"{run.code} ({'PASS' if run.passed else 'FAIL'})"
 
 
 def files_checked(record: PhaseRecord) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from autopilot.domain.map_queries import defined, exists
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Variant, Workspace
-from autopilot.domain.remembering import forget
+from autopilot.domain.remembering import forget, remember
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.running import Ran, Sandbox
 from autopilot.domain.secrets import redact
@@ -72,6 +72,7 @@ class _Done:
     ran: Ran
     limit: float
     tests: Counts | None = None
+    not_run: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,7 +91,7 @@ class CommandFacts:
     atlas: Atlas = NO_ATLAS
     _made: dict[Key, CommandRun] = field(default_factory=dict)
     _done: dict[Key, _Done] = field(default_factory=dict)
-    _elsewhere: dict[str, str] = field(default_factory=dict)
+    _elsewhere: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def check(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
         gates = {command for _, command in self.commands.configured()}
@@ -237,9 +238,10 @@ class CommandFacts:
         self._made[place.tree, place.laid, check.key] = self._fact(check, done, place)
 
     def _do(self, check: _Check, place: _Place) -> _Done:
-        if where := self._own_package(place):
-            said = own_package.refusal(where).encode()
-            return _Done(ran=Ran(exit_code=None, stdout=b"", stderr=said, seconds=0.0), limit=check.seconds)
+        if where := self._own_package(check.command, place):
+            why = own_package.refusal(where)
+            nothing = Ran(exit_code=None, stdout=b"", stderr=f"not run: {why}".encode(), seconds=0.0)
+            return _Done(ran=nothing, limit=check.seconds, not_run=why)
         report = junit.report_path(check.command, place.folder) if check.counted else None
         command = junit.reporting(check.command, report) if report else check.command
         ran = self.sandbox.run(command, place.folder, check.seconds)
@@ -250,13 +252,15 @@ class CommandFacts:
         tests = (reported or counts_in(_text(ran))) if check.counted else None
         return _Done(ran=ran, limit=check.seconds, tests=tests)
 
-    def _own_package(self, place: _Place) -> str:
-        """Where else the project's own package is found, looked up once a tree; empty when that is as it should be."""
-        if place.tree not in self._elsewhere:
-            command = own_package.probe(place.folder)
-            ran = self.sandbox.run(command, place.folder, self.limits.command_seconds) if command else None
-            self._elsewhere[place.tree] = own_package.astray(_text(ran), place.folder) if ran else ""
-        return self._elsewhere[place.tree]
+    def _own_package(self, command: str, place: _Place) -> str:
+        """Where else the command finds the project's own package; empty when that is as it should be."""
+        probe = own_package.probe(place.folder, command)
+        if probe is None:
+            return ""
+        if (place.tree, probe) not in self._elsewhere:
+            ran = self.sandbox.run(probe, place.folder, self.limits.command_seconds)
+            remember(self._elsewhere, (place.tree, probe), own_package.astray(_text(ran), place.folder), MOST_KEPT)
+        return self._elsewhere[place.tree, probe]
 
     def _fact(self, check: _Check, done: _Done, place: _Place) -> CommandRun:
         criterion, ran, output = check.criterion, done.ran, _text(done.ran)
@@ -273,6 +277,7 @@ class CommandFacts:
             sandbox=self.sandbox.label,
             laid=place.laid,
             tests=done.tests,
+            not_run=self.redact(done.not_run),
         )
 
 

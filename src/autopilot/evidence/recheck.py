@@ -109,7 +109,8 @@ class Rerun:
 
 
 def _ended(run: DecidingRun | CommandRun) -> str:
-    code = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
+    told = run.code if isinstance(run, CommandRun) else "cut off"
+    code = told if run.exit_code is None else f"exit {run.exit_code}"
     return f"{'pass' if run.passed else 'fail'}, {code}"
 
 

@@ -22,9 +22,9 @@ class Variants:
     commands: tuple[str, ...] = ()
 
     def make(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
-        """New tests stay, whichever they are: a test more catches nothing less."""
+        """New tests stay unless the whole suite is wanted: a test more catches nothing less."""
         folders = part != "control"
-        controls = self._control_files(change) if part != "tests" else frozenset()
+        controls = self._control_files(change) if part in {"control", "sources"} else frozenset()
         wanted = (file.path for file in change.files if _is(part, file, controls))
         return self._without(change, tuple(path for path in wanted if not named(path, kept, folders=folders)))
 
@@ -99,6 +99,8 @@ def _is(part: Part, file: FileChange, controls: frozenset[str]) -> bool:
             return file.path in controls
         case "tests":
             return file.status != "A" and is_test(file.path)
+        case "suite":
+            return is_test(file.path)
         case "sources":
             return is_source(file.path) and file.path not in controls
 

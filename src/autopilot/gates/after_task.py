@@ -7,6 +7,7 @@ from autopilot.domain.honesty import blockers
 from autopilot.domain.progress import diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
+from autopilot.domain.test_selection import selects_tests
 from autopilot.domain.verdict import Advance, Retry, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
@@ -65,8 +66,8 @@ def gather(record: PhaseRecord) -> Evidence[TaskFacts, Opinions, TaskClaims]:
 
 
 def described(run: CommandRun) -> str:
-    ended = "was cut off" if run.exit_code is None else f"exited {run.exit_code}"
-    return f"`{run.command}` {ended} ({run.what})"
+    empty = run.exit_code == 0 and not run.passed and selects_tests(run.command)
+    return f"`{run.command}` {'ran no test of that name' if empty else run.ended} ({run.what})"
 
 
 def proves(work: Work, record: PhaseRecord) -> bool:

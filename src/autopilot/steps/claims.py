@@ -49,7 +49,7 @@ def _successes(work: Work) -> Iterator[str]:
 
 
 def _ended(run: CommandRun) -> str:
-    return f"`{run.command}` " + ("was cut off" if run.exit_code is None else f"exited {run.exit_code}")
+    return f"`{run.command}` {run.ended}"
 
 
 def _commits(claimed: tuple[str, ...], work: Work) -> Iterator[str]:

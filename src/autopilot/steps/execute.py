@@ -90,7 +90,7 @@ def previous(record: PhaseRecord) -> str:
 def run_lines(runs: tuple[CommandRun, ...]) -> str:
     lines = (
         f"  - {'PASS' if r.passed else 'FAIL'}: {r.what} -- `{r.command}` "
-        f"({'cut off' if r.exit_code is None else f'exit {r.exit_code}'}, {r.seconds:.1f} s, tree {r.tree[:12]})"
+        f"({r.code}, {r.seconds:.1f} s, tree {r.tree[:12]})"
         for r in runs
     )
     return "\n".join(lines) or "  - none configured"

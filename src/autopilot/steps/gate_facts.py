@@ -110,12 +110,26 @@ def old_tests(tools: Tools, change: Change, made: GateFacts, declared: tuple[str
     (run,) = tools.facts.gates(old.commit, Commands(test=now.command))
     chance = tried_again(tools, change, run, old.commit) if new_failures(made.before, (run,)) else None
     run = chance if chance is not None and chance.passed else run
+    if chance is None and new_failures(made.before, (run,)):
+        run = without_new_tests(tools, change, made, (run, declared, old.paths))
     kept = msgspec.structs.replace(run, check="test.old", what="test gate, with the tests as they were before")
     if chance is not None or not new_failures(made.before, (run,)):
         return made.adding(extra=(kept,))
     named = f" ({run.tests})" if run.tests and str(run.tests) else ""
     what = f"`{run.command}` fails on the new code with this test as it was before{named}; the plan does not declare it"
     return made.adding(*(Finding(rule="old-tests", where=path, what=what) for path in old.paths), extra=(kept,))
+
+
+def without_new_tests(
+    tools: Tools, change: Change, made: GateFacts, failed: tuple[CommandRun, tuple[str, ...], tuple[str, ...]]
+) -> CommandRun:
+    """A new test may need what the work added to an old helper: then the old tests are asked alone."""
+    run, declared, restored = failed
+    suite = tools.facts.variant("suite", change, declared)
+    if set(suite.paths) == set(restored):
+        return run
+    (alone,) = tools.facts.gates(suite.commit, Commands(test=run.command))
+    return run if new_failures(made.before, (alone,)) else alone
 
 
 def fewer_tests(before: CommandRun, after: CommandRun, declared: tuple[str, ...]) -> Iterator[Finding]:

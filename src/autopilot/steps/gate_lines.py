@@ -48,6 +48,5 @@ def baseline_words(work: Work) -> str:
 
 
 def _told(run: CommandRun) -> str:
-    ended = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
     counts = str(run.tests or counts_in(run.output)) if run.check == "test" else ""
-    return f"{'PASS' if run.passed else 'FAIL'} -- `{run.command}` ({ended}{f', {counts}' if counts else ''})"
+    return f"{'PASS' if run.passed else 'FAIL'} -- `{run.command}` ({run.code}{f', {counts}' if counts else ''})"

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from autopilot.domain.evidence import Change, CommandRun
+from autopilot.domain.evidence import Change, CommandRun, FileVersion, Finding
 from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import OLD
+from autopilot.domain.test_selection import Version, selects_tests, within
 from autopilot.steps.allowances import changed_tests, users_word
 from autopilot.steps.frozen import frozen_tests
+from autopilot.steps.prompt import all_criteria
 
 _RUNNERS = r"(?:bash|sh|dash|zsh|ksh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php|deno\s+run|bun(?:\s+run)?)"
 _RUN = re.compile(rf"(?:^|[;&|(!]|\s(?:then|do)\s)\s*(?:{_RUNNERS}\s+(?:-\w+\s+)*)?(?P<path>[\w./@+-]+)")
@@ -26,7 +28,8 @@ def old_checks(
     The criteria on the new tree with their checks as they were before the work changed or removed them.
 
     For the user's criteria every test and whatever check they come to run is put back, for the plan's the scripts they
-    name; where the user has given none, the plan's stand in for them.
+    name; where the user has given none, the plan's stand in for them. A test that is new is not looked for in a file as
+    it was.
     """
     if all(file.status == "A" for file in change.files):
         return ()
@@ -63,7 +66,7 @@ def _with_old_tests(
     criteria, kept = wanted
     commands = tuple(c.command for c in criteria if c.command)
     old = tools.facts.as_before(change, commands, kept) if commands else None
-    return _again(record, tools, criteria, old.commit, old.paths) if old and old.paths else ()
+    return _again(record, tools, change, (criteria, old.commit, old.paths)) if old and old.paths else ()
 
 
 def _with_old_scripts(
@@ -80,14 +83,56 @@ def _with_old_scripts(
     paths = {path for criterion in concerned for path in own[criterion.id]}
     back = tools.workspace.change(change.commit, change.base)
     mixed = tools.workspace.portion(back, paths, change.commit, "the checks as they were before\n")
-    return _again(record, tools, concerned, mixed.commit, tuple(paths))
+    return _again(record, tools, change, (concerned, mixed.commit, tuple(paths)))
 
 
 def _again(
-    record: PhaseRecord, tools: Tools, criteria: tuple[Criterion, ...], commit: str, restored: tuple[str, ...]
+    record: PhaseRecord, tools: Tools, change: Change, wanted: tuple[tuple[Criterion, ...], str, tuple[str, ...]]
 ) -> tuple[CommandRun, ...]:
-    runs = tools.facts.check(commit, tuple(map(_as_it_was, criteria)), frozen_tests(record, record.plan))
-    return tuple(msgspec.structs.replace(run, restored=tuple(sorted(restored))) for run in runs)
+    criteria, commit, restored = wanted
+    known = tuple(map(_as_it_was, _known(tools, change, criteria)))
+    runs = tools.facts.check(commit, known, frozen_tests(record, record.plan)) if known else ()
+    # The old file has no such test after all: that is no failure.
+    told = (run for run in runs if run.passed or run.exit_code != 0 or not selects_tests(run.command))
+    return tuple(msgspec.structs.replace(run, restored=tuple(sorted(restored))) for run in told)
+
+
+def _known(tools: Tools, change: Change, criteria: tuple[Criterion, ...]) -> Iterator[Criterion]:
+    """The criteria, each as far as the tests had what it runs before the work."""
+    touched = any(_is_a_check(file.path) for file in change.files)
+    changed = tools.workspace.texts(change.base, change.commit) if touched else ()
+    tests = {file.path: Version(_text(file.before), _text(file.after)) for file in changed if _is_a_check(file.path)}
+    for criterion in criteria:
+        if (command := within(criterion.command or "", tests)) is not None:
+            yield msgspec.structs.replace(criterion, command=command)
+
+
+def _text(version: FileVersion | None) -> str | None:
+    return version and (version.text or "")
+
+
+def hollow_criteria(record: PhaseRecord, tools: Tools, change: Change) -> tuple[Finding, ...]:
+    """
+    Where the work wrote the tests that the criteria name: do they notice when its sources are put back?
+
+    Such tests cannot be run as they were. One of them, or another criterion that failed before, has to fail without the
+    work; else they prove nothing.
+    """
+    if record.phase.kind != "feature" or record.brief.cycle:
+        return ()
+    runnable = tuple(c for c in all_criteria(record) if c.command)
+    users = tuple(c for c in runnable if c in record.phase.criteria) or runnable
+    if tuple(_known(tools, change, users)) == users:
+        return ()
+    files = frozen_tests(record, record.plan)
+    failed = {run.command for run in tools.facts.check(change.base, users, files) if not run.passed}
+    bare = tools.facts.variant("sources", change, ())
+    asked = tuple(c for c in users if c.command in failed)
+    runs = tools.facts.check(bare.commit, asked, files) if bare.paths and asked else ()
+    if not runs or not all(run.passed for run in runs):
+        return ()
+    what = "it failed before the work, and holds without the sources of this phase: its test proves nothing of them"
+    return tuple(Finding(rule="vacuous", where=run.command, what=what) for run in runs)
 
 
 def scripts(command: str) -> Iterator[str]:
@@ -96,6 +141,10 @@ def scripts(command: str) -> Iterator[str]:
         path = found["path"].removeprefix("./")
         if _LIKE_A_CHECK.search(path):
             yield path
+
+
+def _is_a_check(path: str) -> bool:
+    return re.search(_NAMES, path) is not None
 
 
 def _as_it_was(criterion: Criterion) -> Criterion:

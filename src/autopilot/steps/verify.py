@@ -23,7 +23,7 @@ from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
-from autopilot.steps.own_checks import old_checks
+from autopilot.steps.own_checks import hollow_criteria, old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.spot_check import hollow_tasks
 from autopilot.steps.steadiness import steadied
@@ -60,7 +60,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
     )
     if holds(found):
         sung = canary(tools, change, gates)
-        hollow = hollow_tasks(record, tools, change, found)
+        hollow = (*hollow_tasks(record, tools, change, found), *hollow_criteria(record, tools, change))
         found = msgspec.structs.replace(
             found, findings=(*found.findings, *sung.findings, *hollow), extra=(*found.extra, *sung.runs)
         )

@@ -14,7 +14,7 @@ def ended(run: CommandRun) -> str:
     """`command` exited 1."""
     command = f"`{clean(run.command, 80)}`"
     if run.exit_code is None:
-        return f"{command} was cut off"
+        return f"{command} {clean(run.ended, 300)}"
     unexpected = " without showing what was expected" if not run.passed and run.exit_code == 0 else ""
     return f"{command} exited {run.exit_code}{unexpected}"
 

@@ -1,6 +1,7 @@
 """The folders agents work in: pooled, reset between uses, and read back without believing anything in them."""
 
 import os
+import re
 import shutil
 import stat
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import msgspec
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.evidence import Change
 from autopilot.domain.remembering import remember
+from autopilot.domain.running import Ran
 from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
@@ -29,6 +31,7 @@ class Laid(msgspec.Struct, frozen=True):
 MOST_TOLD, MOST_LISTED = 20, 16
 # What Python leaves beside the code of whoever runs it. Nobody means to commit that, and checks make their own.
 BY_PRODUCTS = ("__pycache__",)
+_COMPLAINT = re.compile(rb"^(?:error|fatal): ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Slot:
             added = git.run("add", "-A", "--ignore-errors", *where, ok=(0, 1, 128))
             if added.exit_code and is_ours_to_fail(added):
                 raise git_failure("add", added)
-            left_out = _left_out(git, where) if added.exit_code else ()
+            left_out = _left_out(git, where, added) if added.exit_code else ()
             tree = self.store.grafted(git.text("write-tree"), base)
         finally:
             index.unlink(missing_ok=True)
@@ -214,10 +217,14 @@ def clear_locks(folder: Path) -> None:
         remove(lock)
 
 
-def _left_out(git: Git, where: tuple[str, ...]) -> tuple[str, ...]:
-    """What an addition that failed did not take; it may have taken nothing at all."""
+def _left_out(git: Git, where: tuple[str, ...], added: Ran) -> tuple[str, ...]:
+    """
+    What an addition that failed did not take; it may have taken nothing at all.
+
+    Git also fails when it has added everything: if a path that it is to leave out is one that it ignores.
+    """
     new = git.out("ls-files", "-z", "--others", "--exclude-standard", *where)
     changed = git.out("diff-files", "-z", "--name-only", *where)
     names = dict.fromkeys(shown(os.fsdecode(name)) for name in (*new.split(b"\0"), *changed.split(b"\0")) if name)
     told = tuple(" ".join(name.split()) for name in names)
-    return told[:MOST_TOLD] or ("what git could not read",)
+    return told[:MOST_TOLD] or (("what git could not read",) if _COMPLAINT.search(added.stderr) else ())

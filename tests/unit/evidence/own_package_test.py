@@ -53,16 +53,65 @@ def test_a_fact_is_refused_when_another_copy_would_be_tested(
     write(tmp_path / "installed", {"my_calc.py": ""})
     facts = CommandFacts(workspace=bench.workspace, sandbox=Elsewhere(tmp_path / "installed"), limits=Limits())
 
-    (run,) = facts.check(bench.base, [criterion("c1", "true")], {})
+    (run,) = facts.check(bench.base, [criterion("c1", "python3 -c 'pass'")], {})
     assert run.passed is passes
     assert ("not run: the project's own package is found at" in run.output) is not passes
+    assert run.ended.startswith("exited 0" if passes else "was not run: the project's own package is found at")
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("PYTHONPATH=src python3 -c 'import my_calc'", True),
+        ('export PYTHONPATH="$PWD/src:$PYTHONPATH"; python3 -c "import my_calc"', True),
+        ("env PYTHONPATH=src python3 -m my_calc", True),
+        ("cd src && python3 -c 'import my_calc'", True),
+        ("grep -q my src/my_calc.py && test -f a.txt", True),
+        ("! grep -q your src/my_calc.py", True),
+        ("PYTHONPATH=lib:$PYTHONPATH python3 -c 'import my_calc'", False),
+        ("python3 -c 'import my_calc'", False),
+        ("make test", False),
+        ("echo $(python3 -c 'import my_calc')", False),
+    ],
+)
+def test_a_command_that_finds_the_checkout_s_package_or_needs_none_is_run(
+    tmp_path: Path, command: str, runs: bool
+) -> None:
+    files = {
+        "pyproject.toml": NAMED,
+        "src/my_calc.py": "MINE = 'my'\n",
+        "a.txt": "",
+        "Makefile": "test:\n\tpython3 -V\n",
+    }
+    bench = make_bench(tmp_path, files)
+    write(tmp_path / "installed", {"my_calc.py": "raise SystemExit(3)\n"})
+    facts = CommandFacts(workspace=bench.workspace, sandbox=Elsewhere(tmp_path / "installed"), limits=Limits())
+
+    (run,) = facts.check(bench.base, [criterion("c1", command)], {})
+    assert (run.code, run.passed) == (("exit 0", True) if runs else ("not run", False))
+
+
+@pytest.mark.parametrize("file", ["pytest.ini", "tox.ini", "setup.cfg"])
+def test_what_pytest_is_told_elsewhere_counts_as_well(tmp_path: Path, file: str) -> None:
+    section = "tool:pytest" if file == "setup.cfg" else "pytest"
+    write(tmp_path, {"pyproject.toml": NAMED, file: f"[{section}]\npythonpath = src lib\n"})
+
+    asked = probe(str(tmp_path), "pytest")
+    assert asked is not None
+    assert asked.endswith("my_calc src lib")
+
+
+def test_settings_that_cannot_be_read_are_no_obstacle(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": NAMED, "pytest.ini": "pythonpath = src\n[", "setup.cfg": "\x00"})
+
+    assert probe(str(tmp_path), "pytest") is not None
 
 
 @pytest.mark.parametrize("name", ["x; rm -rf /", "-c", "", "../x"])
 def test_a_name_that_is_none_is_not_looked_for(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"pyproject.toml": f'[project]\nname = "{name}"\n'})
 
-    assert probe(str(tmp_path)) is None
+    assert probe(str(tmp_path), "pytest") is None
 
 
 def test_output_that_says_nothing_refuses_nothing(tmp_path: Path) -> None:

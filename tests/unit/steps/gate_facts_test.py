@@ -32,6 +32,7 @@ class Scripted(SaidFacts):
     later: dict[str, list[CommandRun]] = field(default_factory=dict)
     canaries: dict[str, Canary] = field(default_factory=dict)
     old: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     reruns: int = 0
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:
@@ -47,8 +48,10 @@ class Scripted(SaidFacts):
         return self.canaries.get(commit)
 
     def variant(self, part: Part, change: Change, kept: Sequence[str]) -> Variant:
-        paths = tuple(path for path in self.old if path not in kept) if part == "tests" else ()
-        return Variant(commit="old tests" if paths else change.commit, paths=paths)
+        wanted = {"tests": self.old, "suite": (*self.old, *self.added)}.get(part, ())
+        paths = tuple(path for path in wanted if path not in kept)
+        commit = "old suite" if set(paths) & set(self.added) else "old tests"
+        return Variant(commit=commit if paths else change.commit, paths=paths)
 
 
 def looked(facts: Scripted, *declared: str) -> GateFacts:
@@ -144,6 +147,15 @@ def test_old_tests_that_fail_on_new_code_block(old_run: CommandRun, declared: tu
 
     assert (("old-tests", "blocker") in marks(seen)) == blocks
     assert bool(seen.extra) == (not declared)
+
+
+@pytest.mark.parametrize("alone", [run(), run("test_a")], ids=["they hold", "they fail"])
+def test_old_tests_are_asked_alone_when_a_new_one_fails_among_them(alone: CommandRun) -> None:
+    runs = {"old": run(), "new": run(), "old tests": run("test_new"), "old suite": alone}
+    seen = looked(Scripted(runs=runs, old=("tests/helper.py",), added=("tests/test_new.py",)))
+
+    assert (("old-tests", "blocker") in marks(seen)) == (not alone.passed)
+    assert [kept.passed for kept in seen.extra] == [alone.passed]
 
 
 def sung(passed: bool, *, direct: bool) -> Canary:

@@ -9,7 +9,8 @@ import pytest
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.running import Ran
 from autopilot.workspace.git import is_ours_to_fail
-from support.workspaces import Bench, make_bench, message, open_workspace
+from autopilot.workspace.supplies import Installed
+from support.workspaces import PLANNING, Bench, change, make_bench, message, open_workspace
 
 ATTRIBUTES = ("working-tree-encoding=UTF-16", "filter=lfs", "text eol=crlf", "ident", "-diff", "working-tree-encoding")
 
@@ -31,6 +32,48 @@ def test_attributes_an_agent_writes_change_nothing_of_its_work(bench: Bench, att
     with bench.workspace.checkout(made.commit, {}) as place:
         assert Path(place, "a.txt").read_bytes() == text.encode()
     assert "+two $Id$" in bench.workspace.diff(bench.base, made.commit)
+
+
+LINKED = ("node_modules", ".venv", "packages/x/node_modules")
+IGNORE_LISTS = {
+    "names": "node_modules\n.venv\n",
+    "folders": "node_modules/\n.venv/\n",
+    "anchored": "/node_modules\n/.venv\n/packages/x/node_modules\n",
+    "everything dotted": ".*\n!.gitignore\nnode_modules\n",
+    "our folders": ".planning\n.autopilot/\nnode_modules\n",
+    "our folders as folders": ".planning/\n",
+    "one in a folder": "",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("kind", IGNORE_LISTS)
+def test_ignored_links_keep_nothing_from_being_committed(tmp_path: Path, kind: str) -> None:
+    files = {".gitignore": IGNORE_LISTS[kind], "packages/x/a.js": "a\n"}
+    if kind == "one in a folder":
+        files |= {"packages/.gitignore": "node_modules\n"}
+    bench = make_bench(tmp_path, files)
+    for name in LINKED:
+        (tmp_path / "installed" / name).mkdir(parents=True)
+    bench.workspace.supply(Installed({name: str(tmp_path / "installed" / name) for name in LINKED}))
+    folder = Path(bench.workspace.clone(bench.base, PLANNING))
+    assert all((folder / name).is_symlink() for name in LINKED)
+    assert bench.workspace.seal(str(folder), bench.base, message("s0")).left_out == ()
+
+    change(folder, {"packages/x/a.js": "b\n", "packages/x/new.js": "new\n"})
+    made = bench.workspace.seal(str(folder), bench.base, message("s1"))
+
+    assert [file.path for file in made.files] == ["packages/x/a.js", "packages/x/new.js"]
+    assert made.left_out == ()
+
+
+def test_an_ignored_link_does_not_hide_what_no_commit_can_hold(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path, {".gitignore": "node_modules\n", "a.txt": "a\n"})
+    bench.workspace.supply(Installed({"node_modules": str(tmp_path)}))
+    folder = Path(bench.workspace.clone(bench.base, {}))
+    (folder / ".gitmodules").symlink_to("a.txt")
+
+    assert bench.workspace.seal(str(folder), bench.base, message("s1")).left_out == (".gitmodules",)
 
 
 def test_attributes_hold_in_a_repository_an_older_run_made(bench: Bench) -> None:

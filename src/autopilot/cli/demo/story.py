@@ -119,7 +119,7 @@ def claimed(result: Executed | Fixed) -> str:
 
 
 def _shown(run: CommandRun) -> str:
-    ended = "cut off" if run.exit_code is None else f"exit code {run.exit_code}"
+    ended = run.code if run.exit_code is None else f"exit code {run.exit_code}"
     told = next((line for line in run.output.splitlines() if line.startswith("FAIL")), last_line(run.output))
     command = clean(_PHASE_FOLDER.sub(".../", run.command), _COMMAND_WIDTH)
     return f"{command:<{_COMMAND_WIDTH}} -> {ended}{f', {clean(told, 50)}' if told else ''}"

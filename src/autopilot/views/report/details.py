@@ -146,12 +146,11 @@ class Details:
 
     def _fact(self, fact: Fact, most: int) -> Markup:
         run = fact.run
-        code = "cut off" if run.exit_code is None else f"exit {run.exit_code}"
         where = " ".join(part for part in (fact.step, fact.task, fact.when) if part)
         head = joined(
             (
                 el("b", words("holds" if run.passed else "does not hold yet" if fact.early else "does not hold")),
-                self.pen.line(f"{code}, {run.seconds:.1f} s, pass {fact.number + 1} {where}", NAME),
+                self.pen.line(f"{run.code}, {run.seconds:.1f} s, pass {fact.number + 1} {where}", NAME),
                 el("code", self.pen.line(run.command, _COMMAND)),
             ),
             " ",
