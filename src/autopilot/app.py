@@ -418,4 +418,9 @@ def desk(folder: str) -> Desk:
     """The planning files of the repository, to look at and to edit."""
     root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
     pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
-    return Desk(root=root, pens=pens, root_files=lambda: root_files(root, manifests))
+    return Desk(
+        root=root,
+        pens=pens,
+        root_files=lambda: root_files(root, manifests),
+        phase_folders=lambda: phase_folders(root),
+    )

@@ -8,11 +8,21 @@ from autopilot.domain.test_counts import ran_none
 from autopilot.domain.test_selection import selects_tests
 from autopilot.domain.value import Value
 
-PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred"]
+PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred", "superseded", "cancelled", "disputed"]
+"""`disputed`: the planning files contradict each other on whether the phase is done."""
+NEVER_RUN: frozenset[PhaseStatus] = frozenset({"deferred", "superseded", "cancelled"})
+"""States in which the roadmap itself takes a phase out of the way."""
+Evidence = Literal["box", "table", "summaries"]
+"""What settles a dispute on whether a phase is done: `--evidence`."""
+EvidenceSource = Literal[
+    "check-box", "table", "Status line", "heading", "list entry", "plan count", "plan ticks", "summaries",
+    "verification", "STATE.md",
+]  # fmt: skip
 PhaseType = Literal["ui", "protocol", "data", "mixed"]
 TaskType = Literal["auto", "checkpoint:human-verify", "checkpoint:human-action", "checkpoint:decision"]
 Complexity = Literal["simple", "medium", "complex"]
 Kind = Literal["feature", "refactor", "docs"]
+Severity = Literal["error", "warning", "info"]
 
 
 _TEST_SPEC = re.compile(r"\btests/task-[\w.-]+\.sh\b")
@@ -76,7 +86,13 @@ class Criterion(Value, frozen=True, kw_only=True):
 
 
 class Phase(Value, frozen=True, kw_only=True):
-    """One phase of the roadmap: a goal, and how we will know it is met."""
+    """
+    One phase of the roadmap: a goal, and how we will know it is met.
+
+    `milestone` is the label of its milestone, as in `v1.1`. A milestone may start again at phase 1, so milestone and
+    number together are the key of a phase: `id` is the number alone in the active milestone, and `V1.0-2` elsewhere.
+    `successor` is the phase that takes the place of a superseded one.
+    """
 
     id: str
     name: str
@@ -89,6 +105,8 @@ class Phase(Value, frozen=True, kw_only=True):
     description: str = ""
     line: int = 0
     kind: Kind = "feature"
+    milestone: str = ""
+    successor: str = ""
 
 
 class DeclaredChange(Value, frozen=True, kw_only=True):
@@ -152,15 +170,56 @@ class Note(Value, frozen=True, kw_only=True):
     file: str
     line: int
     what: str
-    severity: Literal["error", "warning", "info"] = "warning"
+    severity: Severity = "warning"
+
+
+class Claim(Value, frozen=True, kw_only=True):
+    """One place in the planning files that says whether a phase is done."""
+
+    source: EvidenceSource
+    status: PhaseStatus
+    file: str
+    line: int
+    says: str
+
+    @property
+    def done(self) -> bool:
+        return self.status == "completed"
+
+    @property
+    def told(self) -> str:
+        return f"{self.file}:{self.line}: {self.source}: {self.says}"
+
+
+class Milestone(Value, frozen=True, kw_only=True):
+    """One milestone the roadmap names. `when` is the date it shipped, as written; empty when it is not given."""
+
+    label: str
+    name: str = ""
+    line: int = 0
+    shipped: bool = False
+    when: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.label} {self.name}".strip()
 
 
 class Roadmap(Value, frozen=True, kw_only=True):
-    """Every phase of the roadmap in file order, and what was odd about the file."""
+    """
+    Every phase of the roadmap in the order of its number, and what was odd about the file.
+
+    `active` is the label of the milestone that plain phase numbers belong to. `claims` are the places that say whether
+    a phase is done, by phase id. `twofold` are the ids of phases that the roadmap names twice with different contents.
+    """
 
     path: str
     phases: tuple[Phase, ...]
     notes: tuple[Note, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    active: str = ""
+    claims: dict[str, tuple[Claim, ...]] = {}
+    twofold: frozenset[str] = frozenset()
 
 
 def padded(phase_id: str) -> str:

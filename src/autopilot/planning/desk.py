@@ -6,14 +6,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from autopilot.domain.errors import RepositoryInvalid, RoadmapInvalid, UsageInvalid
-from autopilot.domain.phase import Note, Phase, Roadmap
+from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
+from autopilot.domain.phase import NEVER_RUN, Note, Phase, Roadmap
 from autopilot.planning import drafting, edit, edit_state, folders, roadmap, starting
 from autopilot.planning.edit_style import NewPhase
 from autopilot.planning.starting import Answers
-from autopilot.planning.whole import ROADMAPS
-
-STATE = ".planning/STATE.md"
+from autopilot.planning.whole import ROADMAPS, STATE, Folders, read_roadmap
 
 Asked = tuple[str, tuple[str, ...]]
 """A phase as the user gave it, `name: goal`, and its criteria."""
@@ -66,6 +64,7 @@ class Desk:
     root: Path
     pens: Pens
     root_files: Callable[[], Mapping[str, str]]
+    phase_folders: Callable[[], Folders]
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]
@@ -75,7 +74,7 @@ class Desk:
         phases = self.roadmap()
         notes = [*phases.notes]
         for phase in phases.phases:
-            if phase.status in {"completed", "deferred"}:
+            if phase.status == "completed" or phase.status in NEVER_RUN:
                 continue
             if not phase.criteria:
                 what = f"phase {phase.id} has no success criteria: only agents would judge it"
@@ -173,15 +172,8 @@ class Desk:
             self.pens.write(path, file.after)
 
     def _roadmap(self) -> tuple[bytes, Roadmap]:
-        for path in ROADMAPS:
-            content = self.pens.read(self.root / path)
-            if content is not None:
-                return content, roadmap.read(content, path)
-        raise RoadmapInvalid(
-            f"No roadmap found at {ROADMAPS[0]}.",
-            why="There are no phases to show or to edit.",
-            do="Make one with: autopilot init",
-        )
+        found = read_roadmap(lambda path: self.pens.read(self.root / path), self.phase_folders())
+        return self.pens.read(self.root / found.path) or b"", found
 
     def _with(self, new: NewPhase, content: bytes, phases: Roadmap, after: bytes) -> Edit:
         read = roadmap.read(after, phases.path)
@@ -194,8 +186,7 @@ class Desk:
         return Edit(phase=phase, files=_real(files), keep=self._save, warnings=tuple(_outstanding(phases, new)))
 
     def _refuse_folder(self, phase: Phase) -> None:
-        place = self.root / ".planning" / "phases"
-        existing = tuple(path.name for path in place.iterdir() if path.is_dir()) if place.is_dir() else ()
+        existing = tuple(self.phase_folders())
         name = folders.folder_of(phase, existing)
         if name in existing:
             raise RepositoryInvalid(

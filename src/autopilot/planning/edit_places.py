@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autopilot.planning import ids, markdown
+from autopilot.planning import grouping, ids, markdown, milestones
 from autopilot.planning.collect import collect
 from autopilot.planning.edit_style import is_rule
 from autopilot.planning.edit_text import Text
@@ -53,6 +53,8 @@ class Survey:
         self.text = Text(content)
         self.document = markdown.read(content)
         self.found = collect(self.document)
+        keyed = grouping.grouped(self.found.mentions, milestones.read(self.document), "")
+        self._mentions = {group.id: group.mentions for group in keyed.groups}
 
     @property
     def lines(self) -> Sequence[str]:
@@ -62,7 +64,7 @@ class Survey:
         return self.lines[mention.line - 1]
 
     def of(self, phase_id: str, kind: Kind) -> list[Mention]:
-        return [m for m in self.found.mentions if m.id == phase_id and m.kind == kind]
+        return [m for m in self._mentions.get(phase_id, ()) if m.kind == kind]
 
     def section(self, title: Mention) -> Section:
         """A phase's section without a footer of the file that follows a rule."""

@@ -11,7 +11,7 @@ Numbered = tuple[int, str]
 
 _CRITERIA = (
     "success criteria", "acceptance criteria", "exit criteria", "definition of done", "uat", "validation gate",
-    "deliverables",
+    "success", "deliverables",
 )  # fmt: skip
 _GOALS = ("goal", "objective", "scope")
 _NEEDS = ("depends on", "dependencies", "depends", "blocked by")
@@ -33,6 +33,7 @@ _REQUIREMENT = re.compile(r"(?<![\w.-])[A-Z0-9]+(?:\.\d+)*(?:-[A-Z0-9]+(?:\.\d+)
 _SPAN = re.compile(
     rf"({_REQUIREMENT.pattern})\s*(?:-|\u2013|\u2014|\.\.\.?|\bthrough\b|\bto\b)\s*({_REQUIREMENT.pattern}|\d{{1,4}}\b)"
 )
+_DEPENDS = re.compile(r"\W{0,4}(?:depends on|blocked by)\s*:?\s+(?P<on>\S.*)", re.IGNORECASE)
 _STUB = re.compile(
     r"\W*(?:(?:to be (?:planned|defined|determined)|urgent work)\b|(?:tbd|todo|placeholder|n/?a)\b(?! *[\w`]))",
     re.IGNORECASE,
@@ -49,6 +50,8 @@ class Fields:
     status: str | None = None
     status_line: int = 0
     kind: str = ""
+    plans: str = ""
+    plans_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +74,20 @@ def read(section: Sequence[Numbered]) -> Fields:
     blocks: dict[str, _Block] = {}
     for block in _blocks(section):
         blocks.setdefault(block.label, block)
-    goal, needs, wanted = (_first(blocks, names) for names in (_GOALS, _NEEDS, _REQUIREMENTS))
-    state = blocks.get("status")
+    goal, wanted = (_first(blocks, names) for names in (_GOALS, _REQUIREMENTS))
+    needs = _needs(blocks)
+    state, plans = blocks.get("status"), blocks.get("plans")
     return Fields(
         goal=goal.text() if goal else "",
-        needs=needs.text() if needs else None,
-        needs_line=needs.line if needs else 0,
+        needs=needs[1] if needs else None,
+        needs_line=needs[0] if needs else 0,
         requirements=requirement_ids(_whole(wanted)) if wanted else (),
         criteria=_criteria(blocks),
         status=state.text() if state else None,
         status_line=state.line if state else 0,
         kind=blocks["kind"].text() if "kind" in blocks else "",
+        plans=plans.text() if plans else "",
+        plans_line=plans.line if plans else 0,
     )
 
 
@@ -133,6 +139,16 @@ def items(lines: Iterable[Numbered]) -> Iterator[Numbered]:
 
 def _first(blocks: dict[str, _Block], names: Iterable[str]) -> _Block | None:
     return next((blocks[name] for name in names if name in blocks), None)
+
+
+def _needs(blocks: dict[str, _Block]) -> Numbered | None:
+    """The `Depends on` line; without one, a point of `**Context:**` that begins with these words."""
+    if block := _first(blocks, _NEEDS):
+        return block.line, block.text()
+    for line, text in items(blocks["context"].lines) if "context" in blocks else ():
+        if found := _DEPENDS.match(plain(text)):
+            return line, found["on"]
+    return None
 
 
 def _criteria(blocks: dict[str, _Block]) -> tuple[Numbered, ...]:

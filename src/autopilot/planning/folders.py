@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from autopilot.domain.phase import Phase
@@ -10,6 +10,8 @@ from autopilot.planning import ids
 
 _MAX_SLUG = 40
 _FOLDER = re.compile(rf"(?P<id>{ids.PATTERN})(?:[-_ ](?P<slug>.*))?", re.ASCII)
+_SUMMARY = re.compile(r"(?P<stem>(?:[\w.-]+-)?)SUMMARY\.md", re.ASCII)
+_VERIFICATION = re.compile(rf"(?:(?P<phase>{ids.PATTERN})-)?VERIFICATION\.md", re.ASCII)
 _PLAN = re.compile(
     rf"(?:(?P<phase>{ids.PATTERN})-)?(?:(?P<number>\d{{1,4}}[A-Z]?|W\d{{1,3}})-)?(?:[a-z0-9-]{{1,60}}-)?PLAN\.md",
     re.ASCII,
@@ -25,11 +27,23 @@ class PlanFile:
     number: str = ""
 
 
-def folder_of(phase: Phase, existing: Sequence[str]) -> str:
-    """The phase's folder among the existing ones, else the name of a new one. Phase 1 is never `10-...`."""
+def folder_of(phase: Phase, existing: Iterable[str], *, strict: bool = False) -> str:
+    """
+    The phase's folder among the existing ones, else the name of a new one. Phase 1 is never `10-...`.
+
+    `strict`: another milestone has a phase of the same number, so that a folder of another name is not this phase's.
+    """
     slug = _slug(phase.name)
-    own = [(not exact, _slug(rest) != slug, name) for name in existing for exact, rest in _reads(name, phase.id)]
+    number = number_of(phase) if strict else phase.id
+    own = [(not exact, _slug(rest) != slug, name) for name in existing for exact, rest in _reads(name, number)]
+    if strict:
+        own = [one for one in own if not one[1]]
     return min(own)[2] if own else new_folder(phase)
+
+
+def number_of(phase: Phase) -> str:
+    """The phase's number without the milestone that its id may begin with."""
+    return phase.id.removeprefix(f"{phase.milestone.upper()}-") if phase.milestone else phase.id
 
 
 def new_folder(phase: Phase) -> str:
@@ -43,6 +57,20 @@ def plan_files(names: Iterable[str], phase_id: str = "") -> tuple[PlanFile, ...]
     """PLAN.md and NN-MM-PLAN.md of a phase's folder in the order to read; `PAPER_TRADING_PLAN.md` is none."""
     found = [plan for name in names if (plan := _plan_file(name, phase_id)) is not None]
     return tuple(sorted(found, key=lambda plan: (plan.number != "", _number_key(plan.number), plan.name)))
+
+
+def summaries_of(names: Iterable[str], plans: Iterable[PlanFile]) -> tuple[str, ...]:
+    """The SUMMARY.md files that belong to one of the plans: `01-02-SUMMARY.md` is about `01-02-PLAN.md`."""
+    stems = {plan.name.removesuffix("PLAN.md") for plan in plans}
+    found = [match for name in sorted(names) if (match := _SUMMARY.fullmatch(name))]
+    return tuple(match[0] for match in found if match["stem"] in stems)
+
+
+def verification_file(names: Iterable[str], phase_id: str) -> str:
+    """`03-VERIFICATION.md` or VERIFICATION.md of a phase's folder; empty when there is none."""
+    found = [match for name in sorted(names) if (match := _VERIFICATION.fullmatch(name))]
+    own = [match[0] for match in found if match["phase"] is None or ids.same(match["phase"], phase_id)]
+    return own[0] if own else ""
 
 
 def _plan_file(name: str, phase_id: str) -> PlanFile | None:

@@ -2,8 +2,11 @@
 
 import re
 
-PATTERN = r"(?:[A-Za-z][A-Za-z0-9]{0,11}-){0,2}\d{1,9}[A-Za-z]?(?:\.\d{1,9}[A-Za-z]?){0,4}"
-"""An id as people write it: 3, 03, 2.10, 02.13.1, 12A, CK-01. To be followed by a look-ahead of the caller's."""
+PATTERN = r"(?:[A-Za-z][A-Za-z0-9]{0,11}(?:\.\d{1,4}){0,3}-){0,2}\d{1,9}[A-Za-z]?(?:\.\d{1,9}[A-Za-z]?){0,4}"
+"""An id as people write it: 3, 03, 2.10, 02.13.1, 12A, CK-01, and V1.0-2 for phase 2 of milestone v1.0.
+
+To be followed by a look-ahead of the caller's.
+"""
 
 _WHOLE = re.compile(PATTERN, re.ASCII)
 _LEAD = re.compile(r"^\s*phase[\s_-]+", re.IGNORECASE | re.ASCII)

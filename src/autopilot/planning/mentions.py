@@ -23,6 +23,7 @@ _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,4}[.)])[ \t]+(?:\[(?P<box>[
 _ROW_ID = re.compile(
     rf"\W{{0,6}}(?:phase\s+)?(?P<id>{ids.PATTERN})(?:$|(?![\w/-])[.:)]?\s*(?P<name>.*)$)", re.IGNORECASE | re.ASCII
 )
+_STRUCK = re.compile(r"[^\w\n~]{0,12}~~[^\w\n~]{0,12}phase\b", re.IGNORECASE)
 # Texts are given with single spaces and runs are bounded: each search stays linear in the line.
 _FIELD = re.compile(r"(?:\*\*|__) ?(?:Goal|Depends on|Requirements|Success Criteria|Status|Scope)\b.*$", re.IGNORECASE)
 _SUFFIX = re.compile(r" ?[*_]{0,3}\( ?(?:STUB|INSERTED|BACKLOG)\b[^()]*\)[*_]{0,3}", re.IGNORECASE)
@@ -38,7 +39,7 @@ _COUNTED = re.compile(
     r" ?\(\d{1,4}(?:/\d{1,4})? plans?\b[^()]*\)(?=$| [-\u2014\u2013]{1,3} (?:completed|shipped)\b)", re.IGNORECASE
 )
 _DATED = re.compile(r"(?:^| )\(?(?:completed|shipped|complete)(?: \d{4}-\d\d[^()]*)?\)?$", re.IGNORECASE)
-_DESCRIBED = re.compile(rf" (?:--?|[{_DASH}]{{1,3}}) ")
+_DESCRIBED = re.compile(rf" (?:--?|[{_DASH}]{{1,3}}|\u00b7) ")
 # What stands where a number should: something with a digit, or one word before a separator.
 _NUMBERLIKE = re.compile(rf"([^\s:]*\d[^\s:]*|[^\s:]{{1,16}}(?=\s*(?::|\uff1a|\s[{_DASH}]|\s--?\s)))")
 _NO_NUMBER = {"details", "numbering", "overview", "order", "summary", "dependencies", "structure", "status", "list"}
@@ -49,7 +50,12 @@ _DIVIDER = re.compile(r"[\s|:-]*-[\s|:-]*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """One place that names a phase. `status` is None where it says nothing of it; `weak` where it may be prose."""
+    """
+    One place that names a phase. `status` is None where it says nothing of it; `weak` where it may be prose.
+
+    `words` is what it says of the status, `milestone` the cell of a table's milestone column, `successor` the phase
+    that takes the place of this one.
+    """
 
     id: str
     kind: Kind
@@ -63,6 +69,9 @@ class Mention:
     inline_fields: str = ""
     needs: str | None = None
     indent: int = 0
+    words: str = ""
+    milestone: str = ""
+    successor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +81,7 @@ class Table:
     status: int | None
     needs: int | None
     name: int | None
+    milestone: int | None = None
 
     @property
     def weak(self) -> bool:
@@ -92,7 +102,7 @@ class Unread:
 
 def heading(line: int, level: int, text: str, unread: Unread) -> Mention | None:
     """`### Phase 1: Name`, with marks before it and fields lost onto its line (R13)."""
-    text = " ".join(text.split())
+    text, struck = _unstruck(" ".join(text.split()))
     lead = _LEAD.match(text)
     if lead is None:
         return None
@@ -109,39 +119,47 @@ def heading(line: int, level: int, text: str, unread: Unread) -> Mention | None:
         line=line,
         level=level,
         name=_clean(name),
-        status=status.of_marks(lead["front"] + " " + name),
-        weak=title["sign"] is None,
+        status=status.of_marks(f"{lead['front']} {title['sign'] or ''} {name}") or struck,
+        weak=title["sign"] is None and struck is None,
         inline_fields=lost[0].strip() if lost else "",
+        words=text,
+        successor=status.successor(name),
     )
 
 
 def entry(line: int, text: str, unread: Unread) -> Mention | None:
     """`- [ ] **Phase 1: Name** - text`, and the same without box or bold."""
     item = _ITEM.match(text)
-    said = " ".join(item["text"].split()) if item else ""
+    said, struck = _unstruck(" ".join(item["text"].split()) if item else "")
     lead = _LEAD.match(said)
     if item is None or lead is None:
         return None
     title = _TITLE.match(said, lead.end())
     bold = "**" in lead["front"] or "__" in lead["front"]
-    marked = bold or item["box"] is not None
-    if title is None or not (title["sign"] or title["bold"]):
+    marked = bold or item["box"] is not None or struck is not None
+    if title is None or not (title["sign"] or title["bold"] or struck):
         if marked:
             unread.note(line, said, lead.end())
         return None
     behind = title["name"]
     name, description = _divide(behind, bold=bold and not title["bold"])
     seen = status.of_box(item["box"]) if item["box"] is not None else None
+    aside = _aside(status.out_of_the_way(f"{title['sign'] or ''} {behind}"), struck, seen)
     return Mention(
         id=ids.normalise(title["id"]),
         kind="entry",
         line=line,
         name=_clean(name),
         description=_described(description),
-        status=seen or status.of_marks(f"{lead['front']} {name}") or status.of_description(description, behind),
-        boxed=seen is not None,
+        status=aside
+        or seen
+        or status.of_marks(f"{lead['front']} {name}")
+        or status.of_description(description, behind),
+        boxed=seen is not None and aside is None,
         weak=not marked,
         indent=len(item["indent"].expandtabs(4)),
+        words=f"[{item['box']}]" if seen is not None and aside is None else said,
+        successor=status.successor(behind),
     )
 
 
@@ -169,6 +187,7 @@ def _table(header: str) -> Table | None:
         status=_column(names, "status", "state", "done"),
         needs=_column(names, "depends on", "dependencies", "depends", "blocked by", "needs"),
         name=_column(names, "name", "phase name", "title", "phase", "description", "goal"),
+        milestone=_column(names, "milestone"),
     )
 
 
@@ -180,15 +199,35 @@ def _row(line: int, row: tuple[str, ...], table: Table) -> Mention | None:
     found = _ROW_ID.match(plain(row[0]))
     if found is None or len(row) == 1:
         return None
+    struck: PhaseStatus | None = "cancelled" if row[0].strip().startswith("~~") else None
+    words = plain(_cell(row, table.status))
+    means = status.of_words(words) if table.status is not None else None
     return Mention(
         id=ids.normalise(found["id"]),
         kind="row",
         line=line,
         name=_clean(found["name"] or _cell(row, table.name)),
-        status=status.of_words(plain(_cell(row, table.status))) if table.status is not None else None,
+        status=struck if struck and means in {None, "not_started"} else means,
         weak=table.weak,
         needs=_cell(row, table.needs) if table.needs is not None else None,
+        words=words,
+        milestone=plain(_cell(row, table.milestone)),
+        successor=status.successor(words),
     )
+
+
+def _aside(said: PhaseStatus | None, struck: PhaseStatus | None, box: PhaseStatus | None) -> PhaseStatus | None:
+    """Whether an entry is out of the way. A ticked box stays done, struck out or with a part of it deferred."""
+    if box == "completed":
+        return said if said in {"superseded", "cancelled"} else None
+    return said or struck
+
+
+def _unstruck(text: str) -> tuple[str, PhaseStatus | None]:
+    """The text without the marks of a phase struck out, and what they mean where no word says more."""
+    if not _STRUCK.match(text):
+        return text, None
+    return text.replace("~~", ""), "cancelled"
 
 
 def _cell(row: tuple[str, ...], at: int | None) -> str:
@@ -215,7 +254,12 @@ def _described(text: str) -> str:
 
 def _clean(name: str) -> str:
     """The name alone: marks of insertion, completion and plan counts gone, unless nothing else is there."""
-    return _bare(plain(_SUFFIX.sub("", name)).strip()).strip(" -:\u2014\u2013*")
+    return _bare(_standing(plain(_SUFFIX.sub("", name)).strip())).strip(" -:\u2014\u2013*")
+
+
+def _standing(name: str) -> str:
+    """The name without a word such as `- SUPERSEDED by Phase 2.1` behind it."""
+    return status.OUT_OF_THE_WAY.sub("", name).strip() or name
 
 
 def _bare(text: str) -> str:

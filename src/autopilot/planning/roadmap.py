@@ -1,74 +1,122 @@
-"""ROADMAP.md to phases: headings, list entries and tables joined on the phase id, oddities told as notes."""
+"""Reads ROADMAP.md into phases: joins headings, list entries and tables on milestone and number."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from autopilot.domain.errors import RoadmapInvalid
-from autopilot.domain.phase import Note, Phase, PhaseStatus, Roadmap
-from autopilot.planning import dependencies, fields, markdown, status
+from autopilot.domain.phase import NEVER_RUN, Claim, EvidenceSource, Note, Phase, Roadmap
+from autopilot.planning import dependencies, evidence, fields, grouping, ids, markdown, milestones, names, status
 from autopilot.planning.collect import Found, collect
 from autopilot.planning.criteria import criterion
-from autopilot.planning.dependencies import Known
 from autopilot.planning.graph import dependency_notes
+from autopilot.planning.grouping import Group, Keyed
 from autopilot.planning.kinds import work_kind
 from autopilot.planning.markdown import Document
 from autopilot.planning.mentions import Mention
+from autopilot.planning.milestones import Milestones
+from autopilot.planning.state_md import StatedPosition
 
 _BACKLOG = "999"
+"""GSD parks ideas as phases 999.x."""
+_OPEN_BOX = re.compile(r"[ \t]*[-*+][ \t]+\[ ?\][ \t]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
     """A phase as its mentions give it, before its dependencies are looked up among the others."""
 
-    id: str
+    group: Group
     best: Mention
-    mentions: tuple[Mention, ...]
     fields: fields.Fields
+
+    @property
+    def id(self) -> str:
+        return self.group.id
+
+    @property
+    def number(self) -> str:
+        return self.group.number
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        return self.group.mentions
+
+    @property
+    def aside(self) -> bool:
+        return any(mention.status in NEVER_RUN for mention in self.mentions)
 
     def first(self, kind: str) -> Mention | None:
         return next((mention for mention in self.mentions if mention.kind == kind), None)
 
 
-def read(text: str | bytes, path: str) -> Roadmap:
-    """Raises `RoadmapInvalid` when no phase is found: an empty roadmap is never a finished one."""
+def read(text: str | bytes, path: str, stated: StatedPosition | None = None, around: "Around | None" = None) -> Roadmap:
+    """
+    Raises `RoadmapInvalid` when no phase is found: an empty roadmap is never a finished one.
+
+    `stated` is what STATE.md says, which names the active milestone; `around` tells what other files say of phases.
+    """
     document = markdown.read(text)
     found = collect(document)
-    groups: dict[str, list[Mention]] = {}
-    for mention in found.mentions:
-        groups.setdefault(mention.id, []).append(mention)
-    if not groups:
+    if not found.mentions:
         raise _no_phases(path, found, document)
-    drafts = [_draft(group, found, document) for group in groups.values()]
-    known = Known(tuple(groups))
-    phases = tuple(_phase(draft, known) for draft in drafts)
-    oddities = [*document.oddities, *_unread(found), *(note for draft in drafts for note in _draft_notes(draft, known))]
-    notes = [Note(file=path, line=line, what=what) for line, what in oddities]
-    notes += dependency_notes(phases, path)
-    return Roadmap(path=path, phases=phases, notes=tuple(sorted(notes, key=lambda note: note.line)))
+    known = milestones.read(document)
+    keyed = grouping.grouped(found.mentions, known, stated.milestone if stated else "")
+    drafts = [_draft(group, found, document) for group in keyed.groups]
+    phases = _superseded(_phases(drafts, keyed))
+    notes = [Note(file=path, line=line, what=what) for line, what in (*document.oddities, *_unread(found))]
+    notes += [note for draft in drafts for note in _draft_notes(draft, keyed, path)]
+    notes += [*_empty_milestones(document, known, keyed, path), *dependency_notes(phases, path)]
+    read_so_far = Roadmap(
+        path=path,
+        phases=phases,
+        notes=tuple(notes),
+        milestones=tuple(known.known.values()),
+        active=keyed.active_label,
+        claims={draft.id: tuple(_claims(draft, document, found, path)) for draft in drafts},
+        twofold=frozenset(draft.id for draft in drafts if any(_twofold(draft))),
+    )
+    return evidence.weighed(read_so_far, around(read_so_far) if around else {})
 
 
-def _draft(group: Sequence[Mention], found: Found, document: Document) -> _Draft:
+Around = Callable[[Roadmap], Mapping[str, Sequence[Claim]]]
+"""What files next to the roadmap say of its phases, by phase id."""
+
+
+def _draft(group: Group, found: Found, document: Document) -> _Draft:
     """The heading speaks first, then the list entry, then a table row."""
-    best = next((m for kind in ("heading", "entry", "row") for m in group if m.kind == kind), group[0])
+    best = next(
+        (m for kind in ("heading", "entry", "row") for m in group.mentions if m.kind == kind), group.mentions[0]
+    )
     body = found.bodies.get(best.line, range(0))
     section = [(line, document.lines[line - 1]) for line in body]
     if best.inline_fields:
         section.insert(0, (best.line, best.inline_fields))
-    return _Draft(id=best.id, best=best, mentions=tuple(group), fields=fields.read(section))
+    return _Draft(group=group, best=best, fields=fields.read(section))
 
 
-def _phase(draft: _Draft, known: Known) -> Phase:
-    entry, row = draft.first("entry"), draft.first("row")
-    needs = draft.fields.needs if draft.fields.needs is not None else (row.needs if row else None)
-    wanted = dependencies.needs(needs or "").resolve(known, draft.id)
+def _phases(drafts: Sequence[_Draft], keyed: Keyed) -> tuple[Phase, ...]:
+    """In the order of their numbers, the active milestone first (DESIGN 11.7): 3.6 comes after 3 and before 4."""
+    places = {prefix: at for at, prefix in enumerate(dict.fromkeys(ids.prefix(draft.id) for draft in drafts))}
+
+    def place(draft: _Draft) -> tuple[bool, int, ids.SortKey]:
+        elsewhere = draft.id != draft.number
+        return elsewhere, places[ids.prefix(draft.id)], ids.sort_key(draft.id)
+
+    return tuple(_phase(draft, keyed) for draft in sorted(drafts, key=place))
+
+
+def _phase(draft: _Draft, keyed: Keyed) -> Phase:
+    entry = draft.first("entry")
     description = entry.description if entry else ""
     return Phase(
         id=draft.id,
-        name=next((m.name for m in (draft.best, *draft.mentions) if m.name), f"Phase {draft.id}"),
+        name=next((m.name for m in (draft.best, *draft.mentions) if m.name), f"Phase {draft.number}"),
         goal=draft.fields.goal or description,
-        status=_status(draft),
-        depends_on=tuple(need for need in wanted if need != draft.id),
+        status="deferred" if draft.number.split(".")[0] == _BACKLOG else "not_started",
+        depends_on=tuple(need for need in _wanted(draft, keyed) if need != draft.id),
         requirements=draft.fields.requirements,
         criteria=tuple(
             criterion(text, f"SC-{number}", "roadmap", line)
@@ -77,74 +125,113 @@ def _phase(draft: _Draft, known: Known) -> Phase:
         description=description,
         line=draft.best.line,
         kind=work_kind(draft.fields.kind),
+        milestone=draft.group.milestone,
+        successor=keyed.find(next((m.successor for m in draft.mentions if m.successor), ""), draft.group),
     )
 
 
-def _status(draft: _Draft) -> PhaseStatus:
-    """The check-box decides whether it is completed; what else is said may only make an open one more precise."""
-    said = dict(_said(draft))
-    box = said.get("check-box")
-    others = [means for source, means in said.items() if source != "check-box"]
-    if box is None:
-        return others[0] if others else ("deferred" if _is_backlog(draft) else "not_started")
-    if box == "not_started":
-        return next((means for means in others if means in {"in_progress", "deferred"}), _open(draft))
-    return box
+def _wanted(draft: _Draft, keyed: Keyed) -> tuple[str, ...]:
+    row = draft.first("row")
+    needs = draft.fields.needs if draft.fields.needs is not None else (row.needs if row else None)
+    return keyed.resolve(dependencies.needs(needs or ""), draft.group)
 
 
-def _open(draft: _Draft) -> PhaseStatus:
-    return "deferred" if _is_backlog(draft) else "not_started"
+def _superseded(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """What depends on a superseded phase depends on its successor."""
+    instead = {phase.id: phase.successor for phase in phases if phase.successor}
+
+    def followed(need: str) -> str:
+        seen = {need}
+        while (after := instead.get(need)) and after not in seen:
+            seen.add(need := after)
+        return need
+
+    return tuple(
+        replace(
+            phase, depends_on=tuple(dict.fromkeys(n for need in phase.depends_on if (n := followed(need)) != phase.id))
+        )
+        for phase in phases
+    )
 
 
-def _is_backlog(draft: _Draft) -> bool:
-    """GSD parks ideas as phases 999.x."""
-    return draft.id.split(".")[0] == _BACKLOG
+def _claims(draft: _Draft, document: Document, found: Found, path: str) -> Iterator[Claim]:
+    """Every place that says how far the phase is."""
+    for mention in draft.mentions:
+        source = _source(mention)
+        if mention.status and source:
+            yield Claim(source=source, status=mention.status, file=path, line=mention.line, says=mention.words[:80])
+    said, line = draft.fields.status, draft.fields.status_line
+    if said is not None and (means := status.of_words(said)):
+        yield Claim(source="Status line", status=means, file=path, line=line, says=said[:80])
+    bodies = [found.bodies[m.line] for m in draft.mentions if m.line in found.bodies]
+    section = [(line, document.lines[line - 1]) for line in sorted({line for body in bodies for line in body})]
+    yield from filter(
+        None, (evidence.of_count(draft.fields.plans, draft.fields.plans_line, path), evidence.of_ticks(section, path))
+    )
 
 
-def _said(draft: _Draft) -> Iterator[tuple[str, PhaseStatus]]:
-    """Every word on the phase's status, the one that counts most first."""
-    entry, row, title = draft.first("entry"), draft.first("row"), draft.first("heading")
-    if entry and entry.boxed and entry.status:
-        yield "check-box", entry.status
-    if draft.fields.status is not None and (means := status.of_words(draft.fields.status)):
-        yield "Status line", means
-    if title and title.status:
-        yield "heading", title.status
-    if entry and not entry.boxed and entry.status:
-        yield "list entry", entry.status
-    if row and row.status:
-        yield "table", row.status
+def _source(mention: Mention) -> EvidenceSource | None:
+    match mention.kind:
+        case "heading":
+            return "heading"
+        case "row":
+            return "table"
+        case "entry":
+            return "check-box" if mention.boxed else "list entry"
 
 
-def _draft_notes(draft: _Draft, known: Known) -> Iterator[tuple[int, str]]:
-    yield from _disagreement(draft)
-    yield from _duplicates(draft)
+def _draft_notes(draft: _Draft, keyed: Keyed, path: str) -> Iterator[Note]:
+    yield from (Note(file=path, line=line, what=what, severity="error") for line, what in _twofold(draft))
     line = draft.fields.needs_line or draft.best.line
     wanted = dependencies.needs(draft.fields.needs or "")
     if not wanted.understood:
-        yield line, f"phase {draft.id}: cannot tell which phase it depends on: {(draft.fields.needs or '')[:80]!r}"
-    if draft.id in wanted.resolve(known, draft.id):
-        yield line, f"phase {draft.id} depends on itself: ignored"
-    if draft.best.kind == "heading" and fields.is_stub(draft.fields.goal):
-        yield draft.best.line, f"phase {draft.id} has no goal yet"
+        what = f"phase {draft.id}: cannot tell which phase it depends on: {(draft.fields.needs or '')[:80]!r}"
+        yield Note(file=path, line=line, what=what)
+    if draft.id in keyed.resolve(wanted, draft.group):
+        yield Note(file=path, line=line, what=f"phase {draft.id} depends on itself: ignored")
+    if draft.best.kind == "heading" and fields.is_stub(draft.fields.goal) and not draft.aside:
+        yield Note(file=path, line=draft.best.line, what=f"phase {draft.id} has no goal yet")
 
 
-def _disagreement(draft: _Draft) -> Iterator[tuple[int, str]]:
-    said = list(_said(draft))
-    done = {means == "completed" for _, means in said}
-    if len(done) > 1:
-        words = ", ".join(f"{source} says {means.replace('_', ' ')}" for source, means in said)
-        counted = _status(draft).replace("_", " ")
-        yield draft.best.line, f"phase {draft.id}: {words}; it counts as {counted}"
+def _twofold(draft: _Draft) -> Iterator[tuple[int, str]]:
+    """The same phase with two names or two states: never taken as done, since one of them may be another phase."""
+    strong = [mention for mention in draft.mentions if not mention.weak]
+    for kind in ("heading", "entry", "row"):
+        first, *others = [mention for mention in strong if mention.kind == kind] or [draft.best]
+        for again in others:
+            if (again.status == "completed") != (first.status == "completed") and again.status and first.status:
+                yield (
+                    again.line,
+                    (
+                        f"phase {draft.id} has two states: {first.words[:40]!r} in line {first.line}, "
+                        f"{again.words[:40]!r} in line {again.line}"
+                    ),
+                )
+            elif kind == "heading" and names.alike(again.name, first.name):
+                yield (
+                    again.line,
+                    f"phase {draft.id} is written again ({again.name!r}); line {first.line} has it already",
+                )
+    for mention in strong:
+        if not names.alike(mention.name, draft.best.name):
+            yield (
+                mention.line,
+                (
+                    f"phase {draft.id} has two names: {draft.best.name!r} in line {draft.best.line}, "
+                    f"{mention.name!r} in line {mention.line}"
+                ),
+            )
 
 
-def _duplicates(draft: _Draft) -> Iterator[tuple[int, str]]:
-    for kind in ("heading", "entry"):
-        same_kind = [m for m in draft.mentions if m.kind == kind and not m.weak]
-        for again in same_kind[1:]:
-            first = same_kind[0]
-            if kind == "heading" or again.name != first.name:
-                yield again.line, f"phase {draft.id} is written again ({again.name!r}); line {first.line} counts"
+def _empty_milestones(document: Document, known: Milestones, keyed: Keyed, path: str) -> Iterator[Note]:
+    """A milestone that has open check-boxes but no phase that can be read."""
+    held = {group.key for group in keyed.groups}
+    for section in known.sections:
+        boxes = (n for n in range(section.start, section.stop) if _OPEN_BOX.match(document.lines[n - 1]))
+        if section.key not in held and not known.shipped(section.key) and (line := next(boxes, 0)):
+            label = known.known[section.key].label
+            what = f"milestone {label} has check-boxes but no phase: write each as `- [ ] **Phase 1: Name**`"
+            yield Note(file=path, line=line, what=what)
 
 
 def _unread(found: Found) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from autopilot.domain.errors import RoadmapInvalid, UsageInvalid
-from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.phase import NEVER_RUN, Phase, Roadmap
 from autopilot.domain.request import RunRequest
 from autopilot.planning import ids
 from autopilot.planning.order import order
@@ -88,9 +88,9 @@ def select(expression: str, roadmap: Roadmap, completed: AbstractSet[str]) -> tu
 
 
 def outstanding(roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:
-    """What is still to be done: not completed by record or check-box, and not deferred."""
+    """What is still to be done: not completed by record or roadmap, and not deferred, superseded or cancelled."""
     done = {ids.normalise(phase_id) for phase_id in completed}
-    return tuple(p for p in roadmap.phases if p.id not in done and p.status not in {"completed", "deferred"})
+    return tuple(p for p in roadmap.phases if p.id not in done and p.status not in {"completed", *NEVER_RUN})
 
 
 def _next(roadmap: Roadmap, completed: AbstractSet[str]) -> tuple[Phase, ...]:

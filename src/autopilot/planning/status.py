@@ -1,8 +1,9 @@
-"""How far a phase is, from a check-box, a mark or the words of a status cell."""
+"""Reads how far a phase is from a check-box, a mark or the words of a status cell."""
 
 import re
 
 from autopilot.domain.phase import PhaseStatus
+from autopilot.planning import ids
 from autopilot.planning.dependencies import without_parentheses
 
 _BOXES: dict[str, PhaseStatus] = {
@@ -26,13 +27,25 @@ _WORDS: tuple[tuple[str, PhaseStatus], ...] = (
     (r"partial|mostly|nearly|almost|in[ _-]?progress|started|active|executing|ongoing|wip\b", "in_progress"),
     (r"(?:completed?|done|shipped|finished)\b.*\b(?:but|except|pending|partial(?:ly)?|remaining|not)\b", "in_progress"),
     (r"context|planning|\U0001f6a7|\d+ ?%", "in_progress"),
-    (r"deferred|postponed|backlog|future|cancel|dropped|parked|paused|on hold|skipped|removed", "deferred"),
+    (r"superseded|replaced by|obsolete", "superseded"),
+    (r"cancel|dropped|removed|abandoned|descoped|won'?t do", "cancelled"),
+    (r"deferred|postponed|backlog|future|parked|paused|on hold|skipped", "deferred"),
     (
         r"(?:completed?|done|shipped|finished|verified|closed|passed|yes)\b|\u2705|\u2713|\u2714|\[x\]",
         "completed",
     ),
 )
 _BACKLOG = re.compile(r"\( ?(?:STUB\W{1,3})?BACKLOG\b|\( ?deferred\b|[-\u2014\u2013] ?deferred ?\)", re.IGNORECASE)
+# A word that takes a phase out of the way: ` - SUPERSEDED by Phase 02.1`, `(cancelled)`, `: **PAUSED** (...)`. It
+# follows a separator and ends there, so that `Sync - deferred loading of images` is still a name.
+OUT_OF_THE_WAY = re.compile(
+    r" ?[*_]{0,3}(?:[-\u2014\u2013\u00b7:(]{1,3}|\u2192) ?[*_]{0,3}"
+    r"(?P<word>superseded(?: by)?|replaced by|cancell?ed|dropped|abandoned|descoped|deferred(?: to)?|postponed(?: to)?"
+    r"|paused|on hold|parked)\b(?=[*_]{0,3} ?(?:$|[).;:(\u2192\u2014\u2013]|(?<=by )|(?<=to )|until\b|in favou?r\b))"
+    r"[^()]{0,80}\)?",
+    re.IGNORECASE,
+)
+_SUCCESSOR = re.compile(rf"(?:superseded|replaced) by(?: the)?(?: phase)? #?({ids.PATTERN})(?![\w-])", re.IGNORECASE)
 # `(complete)` and `(completed 2026-04-13, UAT 8/8)`, but not `(complete rewrite)`.
 _FINISHED = (
     r"\( ?(?:completed?|shipped|done)(?: on| in)? ?(?:[\d,;:\u2014\u2013-][^()]*)?\)"
@@ -55,14 +68,28 @@ def of_words(text: str) -> PhaseStatus | None:
 
 
 def of_marks(text: str) -> PhaseStatus | None:
-    """Marks around a title: a tick, `(completed 2026-04-13)`, `(BACKLOG)`."""
-    if _BACKLOG.search(text):
-        return "deferred"
+    """Marks around a title: a tick, `(completed 2026-04-13)`, `(BACKLOG)`, `SUPERSEDED by Phase 2.1`."""
+    if aside := out_of_the_way(text):
+        return aside
     return "completed" if _SAID_FINISHED.search(text) or _TICK.search(without_parentheses(text)) else None
 
 
 def of_description(text: str, line: str) -> PhaseStatus | None:
     """Marks at the edges: where the text begins, where its line ends. Ticks inside may speak of anything."""
-    if _BACKLOG.search(line):
-        return "deferred"
+    if aside := out_of_the_way(line):
+        return aside
     return "completed" if _LEADING_TICK.match(text) or _ENDS_FINISHED.search(line) else None
+
+
+def out_of_the_way(text: str) -> PhaseStatus | None:
+    """Whether the text says that the phase will not run: superseded, cancelled or deferred."""
+    if _BACKLOG.search(text):
+        return "deferred"
+    found = OUT_OF_THE_WAY.search(text)
+    return of_words(found["word"]) if found else None
+
+
+def successor(text: str) -> str:
+    """The phase that takes the place of a superseded one; empty when the text names none."""
+    found = _SUCCESSOR.search(text)
+    return ids.normalise(found[1]) if found else ""

@@ -1,17 +1,18 @@
 """All of a project's planning files understood together: roadmap, config, frozen specification, commands."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import msgspec
 
 from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
 from autopilot.domain.passes import Spec
-from autopilot.domain.phase import Phase, Plan, Roadmap
+from autopilot.domain.phase import Claim, Phase, Plan, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 from autopilot.domain.versions import has_rules
-from autopilot.planning import config, criteria, detect, folders, requirements, roadmap, types
+from autopilot.planning import config, criteria, detect, evidence, folders, requirements, roadmap, state_md, types
 from autopilot.planning import plan as plans
 
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
@@ -20,7 +21,12 @@ REQUIREMENTS = ".planning/REQUIREMENTS.md"
 ABOUT = ".planning/PROJECT.md"
 AGENT_RULES = "CLAUDE.md"
 
+STATE = ".planning/STATE.md"
+PHASES = ".planning/phases"
+
 Reader = Callable[[str], bytes | None]
+Folders = Mapping[str, tuple[str, ...]]
+"""The folders of phases by name, with the names of the files in each."""
 
 
 class Project(Value, frozen=True, kw_only=True):
@@ -43,30 +49,24 @@ class Project(Value, frozen=True, kw_only=True):
     versioned: bool = False
 
 
-def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple[str, ...]) -> Project:
+def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folders) -> Project:
     """
     `read` gives a file's bytes by its path in the project, or None; nothing is written.
 
     `root_files` are the files in the project's root: a manifest with its text, the others by name alone.
+    `phase_folders` are the folders below `.planning/phases`, with the names of the files in each.
     """
     settings = config.read(read(CONFIG), CONFIG)
-    path = next((p for p in ROADMAPS if read(p) is not None), None)
-    text = read(path) if path else None
-    if path is None or text is None:
-        raise RoadmapInvalid(
-            f"No roadmap found at {ROADMAPS[0]}.",
-            why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
-            do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
-        )
+    found = read_roadmap(read, phase_folders)
+    path = found.path
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
-    found = roadmap.read(text, path)
-    places = {p.id: f".planning/phases/{folders.folder_of(p, phase_folders)}" for p in found.phases}
+    places = places_of(found, phase_folders)
     existing = {p.id: plan for p in found.phases if (plan := _plan(read(f"{places[p.id]}/PLAN.md")))}
     phases = tuple(_filled(phase, commands, existing.get(phase.id), settings.ui_source_dir) for phase in found.phases)
     about = read(ABOUT)
     return Project(
-        roadmap=Roadmap(path=found.path, phases=phases, notes=found.notes),
+        roadmap=msgspec.structs.replace(found, phases=phases),
         config=settings,
         commands=commands,
         detected=detected,
@@ -82,6 +82,44 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
             *(() if settings.given else detected.notes),
         ),
     )
+
+
+def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
+    """The roadmap with all that the planning files say of its phases. Raises `RoadmapInvalid` when there is none."""
+    path = next((p for p in ROADMAPS if read(p) is not None), None)
+    text = read(path) if path else None
+    if path is None or text is None:
+        raise RoadmapInvalid(
+            f"No roadmap found at {ROADMAPS[0]}.",
+            why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
+            do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
+        )
+    stated = state_md.read(read(STATE) or b"")
+
+    def around(found: Roadmap) -> dict[str, list[Claim]]:
+        places = places_of(found, phase_folders)
+        claims = {
+            phase.id: list(evidence.of_folder(places[phase.id], _held(places[phase.id], phase_folders), phase, read))
+            for phase in found.phases
+        }
+        for phase_id, claim in evidence.of_state(found, stated, STATE).items():
+            claims[phase_id].append(claim)
+        return claims
+
+    return roadmap.read(text, path, stated, around)
+
+
+def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:
+    """The folder of each phase. Where milestones share numbers, one of another name is another phase's."""
+    numbers = Counter(folders.number_of(phase) for phase in found.phases)
+    return {
+        phase.id: f"{PHASES}/{folders.folder_of(phase, phase_folders, strict=numbers[folders.number_of(phase)] > 1)}"
+        for phase in found.phases
+    }
+
+
+def _held(place: str, phase_folders: Folders) -> tuple[str, ...]:
+    return phase_folders.get(place.removeprefix(f"{PHASES}/"), ())
 
 
 def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, ...]]:

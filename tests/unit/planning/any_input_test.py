@@ -88,9 +88,10 @@ def test_what_is_written_is_read_back(phases: list[tuple[str, str, bool, bool]],
     )
     read = roadmap.read(f"# Roadmap\n## Phases\n{listed}\n## Phase Details\n{detailed}", "R").phases
 
-    assert [(p.id, p.name, p.goal) for p in read] == [(number, name, f"do {name}") for number, name, *_ in phases]
-    assert [p.status == "completed" for p in read] == [done for _, _, done, _ in phases]
-    assert [set(p.depends_on) for p in read] == [needs[number] for number, *_ in phases]
+    in_order = sorted(phases, key=lambda phase: ids.sort_key(phase[0]))
+    assert [(p.id, p.name, p.goal) for p in read] == [(number, name, f"do {name}") for number, name, *_ in in_order]
+    assert [p.status == "completed" for p in read] == [done for _, _, done, _ in in_order]
+    assert [set(p.depends_on) for p in read] == [needs[number] for number, *_ in in_order]
 
 
 SECTION = "### Phase {n}: Name\n**Goal**: text\n**Depends on**: Phase {m}\n**Success Criteria**:\n  1. one -- verified by: `grep x y` (returns 2)\n\n```sh\nx\n```\n\n"
