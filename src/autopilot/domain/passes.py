@@ -33,6 +33,9 @@ class Brief(Value, frozen=True, kw_only=True):
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it. `repo_map` is what became
     of the map of the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
+
+    The end of a run has the phases it `covers` and the `steps` that are due; None and empty in runs of versions that
+    covered all targets.
     """
 
     phase: Phase
@@ -68,6 +71,8 @@ class Brief(Value, frozen=True, kw_only=True):
     deficiencies: tuple[Deficiency, ...] = ()
     repo_map: str = ""
     repo_map_path: str = ""
+    covers: tuple[str, ...] | None = None
+    steps: tuple[str, ...] = ()
 
     @property
     def task_types(self) -> str:
