@@ -31,8 +31,8 @@ def known_passes(streams: Streams) -> dict[str, tuple[PhaseRecord, ...]]:
     """Every target's passes with those of its parts, and behind them the run's own end, if it has come to that."""
     targets = streams.run().start.targets
     found = {phase: streams.passes(phase) for target in targets for phase in (target, *streams.parts(target))}
-    ending = streams.completion()
-    return found | ({COMPLETION: (ending,)} if ending else {})
+    ends = streams.completions()
+    return found | ({COMPLETION: ends} if ends else {})
 
 
 def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, dict[str, Any]]:
@@ -48,6 +48,7 @@ def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, di
         metrics=metrics_of(state),
         account=account(run.entries, told),
         left=tuple(remaining(end, run.start)),
+        closing=end.closing,
     )
     return ended, end, state
 

@@ -119,6 +119,7 @@ def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
         run=new_name(ledger.runs),
         root=str(around.root),
         proposals=ledger.proposals,
+        unaudited=ledger.unaudited,
         consulted=heard.consulted,
         contexts=contexts(around, chosen),
     )

@@ -46,8 +46,8 @@ def export(folder: str, run: str) -> int:
 def _whole(journal: Journal, record: RunRecord) -> Iterator[Span]:
     """The run itself, and the steps behind its last phase."""
     yield run_span(record)
-    if record.completing is not None:
-        yield from _pass(journal, record, record.completing)
+    for brief in record.completions:
+        yield from _pass(journal, record, brief)
 
 
 def _pass(journal: Journal, record: RunRecord, brief: Brief) -> Iterator[Span]:

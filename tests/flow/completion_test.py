@@ -91,7 +91,6 @@ def test_comp_01_when_the_last_phases_pass_integration_and_requirements_are_look
     ("phases", "asked", "config"),
     [
         pytest.param(("1",), "all", {}, id="a roadmap of one phase"),
-        pytest.param(("1", "2"), "1", {}, id="phases are left"),
         pytest.param(
             ("1", "2"), "all", {"workflow": {"integration_check": False, "self_audit": False}}, id="switched off"
         ),

@@ -62,12 +62,12 @@ class WeatheredLetters(Letters):
     phases = "all"
     wanting = "3"
 
-    def __init__(self, folder: Path, *, apart: bool = False) -> None:
+    def __init__(self, folder: Path, *, apart: bool = False, limits: Mapping[str, float] = LIMITS) -> None:
         super().__init__(folder)
         for name in ("faults", "struck"):
             (self.home / name).mkdir()
         write(self.home, {"agent.sh": AGENT})
-        config = {"workflow": {"research": False}, "limits": LIMITS}
+        config = {"workflow": {"research": False}, "limits": dict(limits)}
         write(self.root, {".planning/ROADMAP.md": self.roadmap(apart), ".planning/config.json": json.dumps(config)})
         git(self.root, "commit", "-q", "-m", "plans", "--", ".planning")
 

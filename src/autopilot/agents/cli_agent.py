@@ -169,13 +169,13 @@ def reply_of(call: Call, backend: Backend, reader: StreamReader, ran: Ran) -> Re
     padded = backend.capabilities.answer_schema == "strict" and enforced(call, backend) is not None
     answer = answer_in(account, padded=padded)
     stderr = plain(ran.stderr.decode(errors="replace"))
-    end = Ending(exit_code=ran.exit_code, stderr=stderr)
+    end = Ending(exit_code=ran.exit_code, stderr=stderr, interruption=ran.interruption)
     outcome = outcome_of(account, end, backend.meanings, answered=answer is not None)
     thread = thread_of(call, account, backend)
     return Reply(
         outcome=outcome,
         answer=answer if outcome == "ok" else None,
-        text=ending(shown(account, outcome, stderr), TEXT_SHOWN),
+        text=ending(shown(account, outcome, f"{stderr}\n{ran.interruption}".strip()), TEXT_SHOWN),
         lines=len(plain(account.text).strip().splitlines()),
         usage=spent_here(call, account.spent, backend),
         commands=account.commands,

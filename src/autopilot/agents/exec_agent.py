@@ -97,12 +97,13 @@ def reply_of(ran: Ran) -> Reply:
     """Judge one ended process. What a call cost counts however it ended; an answer only if it ended well."""
     stdout = plain(ran.stdout.decode(errors="replace"))
     found = extract(stdout)
-    outcome = outcome_of(ran.exit_code, found)
+    outcome = outcome_of(ran, found)
     stderr = "" if outcome == "ok" else plain(ran.stderr.decode(errors="replace"))
+    said = (stdout.strip(), stderr.strip(), ran.interruption)
     return Reply(
         outcome=outcome,
         answer=found.answer if outcome == "ok" else None,
-        text=ending(f"{stdout.strip()}\n{stderr.strip()}".strip(), TEXT_SHOWN),
+        text=ending("\n".join(part for part in said if part), TEXT_SHOWN),
         lines=len(stdout.strip().splitlines()),
         usage=found.usage,
         commands=found.commands,
@@ -118,8 +119,10 @@ def lifeless(reply: Reply, call: Call, ran: Ran) -> Reply:
     return msgspec.structs.replace(reply, text=ending(f"{reply.text}\n{why}".strip(), TEXT_SHOWN))
 
 
-def outcome_of(exit_code: int | None, found: Extracted) -> Outcome:
-    match exit_code:
+def outcome_of(ran: Ran, found: Extracted) -> Outcome:
+    if ran.interruption:
+        return "cancelled"
+    match ran.exit_code:
         case None:
             return "timeout"
         case 0:

@@ -1,7 +1,6 @@
 """How a call ended, from what its program said of its own trouble: tables, read from the top."""
 
 import re
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -62,7 +61,6 @@ STATUSES: Mapping[int, Outcome] = {
 PLAIN = frozenset({401, 402})
 LIMIT_STATUS = 429
 SERVER_TROUBLE = 500
-STOPPED = frozenset({-signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM})
 LAST_LINES = 2
 
 
@@ -76,24 +74,27 @@ class Meanings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How the process ended: `exit_code` is None when we ended it."""
+    """How the process ended: `exit_code` is None when we ended it, `interruption` says what ended it from outside."""
 
     exit_code: int | None
     stderr: str = ""
+    interruption: str = ""
 
 
 def outcome_of(account: Account, ending: Ending, meanings: Meanings, *, answered: bool) -> Outcome:
     """A result that was told counts, whatever became of the process behind it."""
     if account.failure is not None:
         named = _of_failure(account, account.failure, meanings)
+        if ending.interruption:
+            return "cancelled" if named == "crashed" else named
         # A turn that was left off in a process we ended was left off because we asked for it.
         return "timeout" if named == "cancelled" and ending.exit_code is None else named
     if account.over:
         return "ok" if answered else "bad_output"
+    if ending.interruption:
+        return "cancelled"
     if ending.exit_code is None:
         return "timeout"
-    if ending.exit_code in STOPPED:
-        return "cancelled"
     return meanings.exits.get(ending.exit_code) or _of_words(_last(ending)) or "crashed"
 
 

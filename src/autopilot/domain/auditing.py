@@ -1,11 +1,11 @@
-"""How far the end of a run has come: what is due, which gaps are open, and what the steps so far add up to. Pure."""
+"""How far the end of a run has come: what it covers, which gaps are open, and what its steps add up to. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
 from autopilot.domain.answers import AuditOpinion, GapDetail, RequirementCheck
 from autopilot.domain.completion import FixedGap, Gap, RemainingGap, Requirement, SelfAudit, Size
-from autopilot.domain.events import RunStarted, StepFinished
+from autopilot.domain.events import CompletionFinished, RunStarted, StepFinished
 from autopilot.domain.evidence import Change
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord
@@ -18,36 +18,23 @@ UNSEEN = "was not audited"
 SMALL_LINES = 20
 
 
-def due(start: RunStarted) -> tuple[str, ...]:
-    """
-    The steps behind the last phase, once every target has passed.
-
-    Agents are asked when the roadmap is complete with this run, and there is something its phases' own verification
-    could not see: another phase, or a stated requirement.
-    """
-    settings = start.settings
-    several = len(_wanted(start)) > 1
-    stated = any(start.requirements.get(target) for target in start.targets)
-    asked = {
-        "integration": settings.integration_check and whole(start) and several,
-        "audit": settings.self_audit and whole(start) and (several or stated) and bool(requirements_of(start)),
-        "version": settings.version_bump,
-    }
-    return tuple(step for step, wanted in asked.items() if wanted)
+def covers(record: PhaseRecord) -> tuple[str, ...]:
+    """The phases that the end of the run looks at."""
+    known = record.brief.covers
+    return record.start.targets if known is None else known
 
 
-def whole(start: RunStarted) -> bool:
-    """Whether no phase of the roadmap is left when the targets are done."""
-    return not {phase.id for phase in _wanted(start)} - {*start.completed, *start.targets}
+def steps_of(record: PhaseRecord) -> tuple[str, ...]:
+    """The steps behind the last phase."""
+    settings = record.start.settings
+    wanted = {"integration": settings.integration_check, "audit": settings.self_audit, "version": settings.version_bump}
+    by_settings = tuple(step for step, due in wanted.items() if due)
+    return by_settings if record.brief.covers is None else record.brief.steps
 
 
-def _wanted(start: RunStarted) -> tuple[Phase, ...]:
-    return tuple(phase for phase in start.phases if phase.status != "deferred" or phase.id in start.targets)
-
-
-def requirements_of(start: RunStarted) -> tuple[Requirement, ...]:
-    """What is asked of the run's phases: stated requirements, and for a phase without any its success criteria."""
-    return tuple(found for phase in start.phases if phase.id in start.targets for found in _asked(start, phase))
+def requirements_of(start: RunStarted, phases: Collection[str]) -> tuple[Requirement, ...]:
+    """What is asked of the phases: stated requirements, and for a phase without any its success criteria."""
+    return tuple(found for phase in start.phases if phase.id in phases for found in _asked(start, phase))
 
 
 def _asked(start: RunStarted, phase: Phase) -> Iterator[Requirement]:
@@ -120,7 +107,7 @@ def missing(opinion: AuditOpinion, scope: tuple[Requirement, ...]) -> tuple[str,
 
 def in_scope(record: PhaseRecord) -> tuple[Requirement, ...]:
     """AUDT-10: the first audit looks at everything, a later one at what had a gap."""
-    last, known = record.find(Audited), requirements_of(record.start)
+    last, known = record.find(Audited), requirements_of(record.start, covers(record))
     if last is None:
         return known
     by_id = {requirement.id: requirement for requirement in known}
@@ -214,9 +201,15 @@ def _about(result: Mended, gap: Gap) -> bool:
 
 def _silent(record: PhaseRecord) -> SelfAudit:
     """Nobody audited anything: every requirement is open."""
-    wanted = requirements_of(record.start)
+    wanted = requirements_of(record.start, covers(record))
     open_gaps = tuple(RemainingGap(requirement_id=r.id, description=UNSEEN) for r in wanted)
     return SelfAudit(gaps_remaining=len(open_gaps), remaining_gap_details=open_gaps, answered=False)
+
+
+def remaining_gaps(ends: Iterable[CompletionFinished]) -> tuple[str, ...]:
+    """The requirements with a gap that is left, over all ends of the run."""
+    audits = (end.self_audit for end in ends if end.self_audit)
+    return tuple(dict.fromkeys(gap.requirement_id for audit in audits for gap in audit.remaining_gap_details))
 
 
 def small_enough(change: Change) -> bool:

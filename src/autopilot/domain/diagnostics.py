@@ -2,7 +2,11 @@
 
 from typing import Literal
 
+from autopilot.domain.answers import Category
 from autopilot.domain.value import Value
+
+Cause = Category | Literal["plan_rejected", "reviewer_no_answer", "reviewer_without_evidence"]
+"""Why a phase failed: one of the ten categories of TAX-01, or what a planner or a reviewer did."""
 
 
 class RootCause(Value, frozen=True, kw_only=True):

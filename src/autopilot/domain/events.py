@@ -37,6 +37,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
 
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     `satisfied` are the phases that an earlier run found to be there already and that nobody has accepted yet.
+    `unaudited` are phases that earlier runs completed and whose end has not looked at them.
     """
 
     run: str
@@ -59,6 +60,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     consulted: tuple[Consulted, ...] = ()
     contexts: dict[str, UserContext] = {}
     satisfied: tuple[str, ...] = ()
+    unaudited: tuple[str, ...] = ()
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -159,7 +161,7 @@ class MergeRefused(Tagged, frozen=True, kw_only=True):
 
 
 class CompletionStarted(Tagged, frozen=True, kw_only=True):
-    """Every target has passed and is landed. The brief's criteria are those of all phases of the run."""
+    """All that passed is landed. The brief names the phases to look at; its criteria are all of theirs."""
 
     brief: Brief
 
@@ -168,7 +170,8 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
     """
     What integration check, self-audit and version bump came to. `commit` is the line with what was mended and bumped.
 
-    `because` says why integration failed, `version` what the project was bumped to, `note` why it was not.
+    `because` says why integration failed, `version` what the project was bumped to, `note` why it was not. `covered`
+    are the phases that were looked at; None in runs of versions that looked at all targets.
     """
 
     commit: str
@@ -177,6 +180,7 @@ class CompletionFinished(Tagged, frozen=True, kw_only=True):
     self_audit: SelfAudit | None = None
     version: str = ""
     note: str = ""
+    covered: tuple[str, ...] | None = None
 
     @property
     def clean(self) -> bool:

@@ -18,6 +18,11 @@ def rejected(record: PhaseRecord) -> int:
     return record.brief.rejected + own
 
 
+def too_shallow(observed: int | None, checks: int, seconds: float, least: float) -> bool:
+    """VRFY-03a, AMB-17: seen running nothing, or in too short a time fewer commands than there are criteria."""
+    return observed is not None and (observed == 0 or (seconds < least and observed < checks))
+
+
 def to_show(record: PhaseRecord) -> tuple[str, ...]:
     """RET-08: the criteria that need a place in the code behind them, since no commit of this run met them."""
     brief = record.brief

@@ -35,6 +35,8 @@ class Brief(Value, frozen=True, kw_only=True):
     of the map of the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
 
     `first_base` is set where the pass continues earlier ones of this run: the commit the first of them began on.
+    The end of a run has the phases it `covers` and the `steps` that are due; None and empty in runs of versions that
+    covered all targets.
     """
 
     phase: Phase
@@ -71,6 +73,8 @@ class Brief(Value, frozen=True, kw_only=True):
     repo_map: str = ""
     repo_map_path: str = ""
     first_base: str = ""
+    covers: tuple[str, ...] | None = None
+    steps: tuple[str, ...] = ()
 
     @property
     def began_on(self) -> str:

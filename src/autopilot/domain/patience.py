@@ -10,7 +10,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 
-TROUBLES = frozenset({"usage_limited", "rate_limited", "overloaded", "auth"})
+TROUBLES = frozenset({"usage_limited", "rate_limited", "overloaded", "auth", "cancelled"})
 """How calls end that were not answered though nothing is wrong with the question: they are put again."""
 MINUTE, HOUR = 60, 3600
 MOST_DOUBLINGS = 30
@@ -107,7 +107,7 @@ def turn(scene: Scene) -> Turn:
     if waits:
         return Halt(waits[0].backend, "usage_limited", waits[0].until if waits[0].told else None)
     halts = [state for state in shut if isinstance(state, Halt)]
-    order: tuple[Outcome, ...] = ("usage_limited", "rate_limited", "overloaded", "auth")
+    order: tuple[Outcome, ...] = ("usage_limited", "rate_limited", "overloaded", "cancelled", "auth")
     return min(halts, key=lambda state: (order.index(state.outcome), state.until or "9"))
 
 
@@ -119,9 +119,18 @@ def _standing(backend: str, scene: Scene) -> Hold | Halt | None:
     newest = series[-1]
     if newest.outcome == "auth":
         return Halt(backend, "auth", text=newest.text) if newest.at > scene.moments.taken_up else None
+    if newest.outcome == "cancelled":
+        return _interrupted(backend, series, scene)
     if is_window(newest, scene.limits):
         return _window(backend, series, scene)
     return _overload(backend, series, scene)
+
+
+def _interrupted(backend: str, series: list[Trouble], scene: Scene) -> Halt | None:
+    """A call that was cut off from outside is made again at once; a program that always ends so has an end too."""
+    count = sum(t.outcome == "cancelled" and t.at > scene.moments.taken_up for t in series)
+    most = scene.limits.interruptions
+    return Halt(backend, "cancelled", text=series[-1].text, attempt=count) if count >= most else None
 
 
 def _is_shut(state: Hold) -> bool:
@@ -175,7 +184,7 @@ def _overload(backend: str, series: list[Trouble], scene: Scene) -> Hold | Halt 
     for trouble in reversed(series):
         if trouble.outcome == "auth" or is_window(trouble, limits) or trouble.at <= scene.moments.taken_up:
             break
-        count += 1
+        count += trouble.outcome != "cancelled"
     if not count:
         return None
     newest = series[-1]

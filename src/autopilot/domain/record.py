@@ -279,13 +279,21 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         return self.times.lies_still
 
     @property
+    def completions(self) -> tuple[Brief, ...]:
+        """What the steps behind the last phase began with; more than one where the run was resumed after its end."""
+        return tuple(started.brief for started in self.of(CompletionStarted))
+
+    @property
     def completing(self) -> Brief | None:
-        """What the steps behind the last phase began with, if they have begun."""
-        return next((started.brief for started in self.of(CompletionStarted)), None)
+        """The newest of them, if they have begun."""
+        return next(reversed(self.completions), None)
 
     @property
     def completion(self) -> CompletionFinished | None:
-        return next(self.of(CompletionFinished), None)
+        """What the newest of them came to; None while it goes on."""
+        begun, done = self.places(CompletionStarted), self.places(CompletionFinished)
+        event = self.entries[done[-1]].event if begun and done and done[-1] > begun[-1] else None
+        return event if isinstance(event, CompletionFinished) else None
 
     @property
     def end(self) -> Event | None:

@@ -84,12 +84,20 @@ class PhaseEnd(Value, frozen=True, kw_only=True):
 
 
 class Ending(Value, frozen=True, kw_only=True):
-    """What followed the last phase: AMB-24, the requirements with a gap, the new version, and notes on it all."""
+    """
+    What followed the last phase: AMB-24, the requirements with a gap, the new version, and notes on it all.
+
+    `covered` are the phases that integration check and self-audit looked at, `uncovered` completed ones that they have
+    not looked at yet.
+    """
 
     integration: Integration = "not_run"
     gaps: tuple[str, ...] = ()
     version: str = ""
     notes: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
+    uncovered_because: str = ""
 
 
 class RunEnd(Value, frozen=True, kw_only=True):

@@ -67,11 +67,22 @@ class Job(Value, frozen=True, kw_only=True):
     may_be_silent: bool = False
 
 
+KILLERS = {1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 9: "SIGKILL", 15: "SIGTERM"}
+"""Signals that others send to end a program. The rest, as SIGSEGV, a program brings upon itself."""
+
+
+def killer(exit_code: int | None) -> str:
+    """The signal that ended a program from outside, empty for any other end. Shells and sandboxes report 128 more."""
+    code = exit_code or 0
+    return KILLERS.get(-code, "") or KILLERS.get(code - 128, "")
+
+
 class Ran(Value, frozen=True, kw_only=True):
     """
     How a job ended. `exit_code` is None when we ended it, at its time limit or once its talk was over.
 
-    A signal shows as its negative. `idle`: we ended it because it gave no sign of life.
+    A signal shows as its negative. `idle`: we ended it because it gave no sign of life. `cut_off` says what went wrong
+    on our side: the sandbox did not start, or the process that held the program was killed.
     """
 
     exit_code: int | None
@@ -79,6 +90,13 @@ class Ran(Value, frozen=True, kw_only=True):
     stderr: bytes
     seconds: float
     idle: bool = False
+    cut_off: str = ""
+
+    @property
+    def interruption(self) -> str:
+        """Why this end says nothing about the program; empty when the program ended by itself or at its limit."""
+        signal = killer(self.exit_code)
+        return self.cut_off or (f"killed from outside by {signal}" if signal else "")
 
 
 class Processes(Protocol):

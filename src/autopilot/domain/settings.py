@@ -31,7 +31,8 @@ class Limits(Value, frozen=True, kw_only=True):
 
     From `no_progress` on they are brakes: they stop the run and not only a phase. From `wait_margin_seconds` on they
     are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
-    trouble. `idle_seconds` is how long an agent may neither print nor change anything; 0: for ever.
+    trouble, or an agent whose calls are killed from outside. `idle_seconds` is how long an agent may neither print nor
+    change anything; 0: for ever.
     """
 
     agent_seconds: int = 3600
@@ -66,6 +67,7 @@ class Limits(Value, frozen=True, kw_only=True):
     overload_seconds: float = 10.0
     overload_most_seconds: float = 600.0
     overload_tries: int = 12
+    interruptions: int = 10
 
 
 class Honesty(Value, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ from autopilot.domain.tally import Tally, tallied
 from autopilot.domain.value import Value
 
 CAP, BREAKER = 20, 21
-OVERLOADS = "overload_tries"
-"""The brake that stops a run when a service stays in trouble. No try failed, so none is counted anew after it."""
+OVERLOADS, INTERRUPTIONS = "overload_tries", "interruptions"
+"""The brakes for an overloaded service and for calls killed from outside. No try failed, so the count goes on."""
 
 
 class Tries(Value, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ def _follows_breaker(run: RunRecord, at: int) -> bool:
 
 def is_breaker(stopped: RunStopped) -> bool:
     """Whether work that led nowhere stopped the run."""
-    return stopped.exit_code == BREAKER and stopped.brake != OVERLOADS
+    return stopped.exit_code == BREAKER and stopped.brake not in {OVERLOADS, INTERRUPTIONS}
 
 
 def _respawns(run: RunRecord, at: int) -> int:

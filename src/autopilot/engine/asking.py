@@ -199,7 +199,7 @@ class StepAgents:
 
     def _within_caps(self, call: Call) -> Call:
         """The call with no more time and money than is left. Raises `Tripped` for one that may cost more."""
-        run, passes, now = self._streams.run(), self._streams.digests(), self._hands.clock.now()
+        run, passes, now = self._streams.run(), self._streams.spending(), self._hands.clock.now()
         # The steps behind the last phase belong to none.
         phase = "" if self._record.phase.id == COMPLETION else self._record.phase.id
         brake = over_cap(run, passes, now, phase, debit(call.role, call.prompt, answers(passes)))

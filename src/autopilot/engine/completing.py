@@ -5,9 +5,10 @@ import msgspec
 from autopilot.domain.auditing import (
     MOST_ROUNDS,
     audit_summary,
-    due,
+    covers,
     mendable_gaps,
     rounds,
+    steps_of,
     tries_since_audit,
 )
 from autopilot.domain.completion import COMPLETION, Integration
@@ -16,8 +17,10 @@ from autopilot.domain.passes import Brief
 from autopilot.domain.phase import Criterion, Expectation, Phase
 from autopilot.domain.progress import command_runs
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.results import Bumped
+from autopilot.domain.results import Audited, Bumped, Integrated
 from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.engine.briefs import counted
+from autopilot.engine.covering import steps_due, uncovered
 from autopilot.engine.decide import Run
 from autopilot.engine.hands import Hands
 from autopilot.engine.perform import perform
@@ -25,18 +28,31 @@ from autopilot.engine.streams import Streams
 from autopilot.pipeline import stage_named
 
 FOLDER = ".planning/completion"
+REVIEWED_BY: dict[str, type[Integrated] | type[Audited]] = {"integration": Integrated, "audit": Audited}
+REVIEWS = frozenset(REVIEWED_BY)
 
 
 def completion_brief(run: RunRecord, streams: Streams, base: str) -> Brief:
-    start = run.start
-    criteria = (c for target in start.targets for c in promised(target, start.phases, streams.passes(target)))
+    start, steps = run.start, steps_due(run)
+    covered = uncovered(run) if REVIEWS.intersection(steps) else ()
+    criteria = (c for phase in covered for c in promised(phase, start.phases, streams.passes(phase)))
     whole = Phase(
         id=COMPLETION,
         name="Completion",
-        goal="All phases of the run hold together and give what the specification asks for.",
+        goal="All phases hold together and give what the specification asks for.",
         criteria=tuple({_key(c): c for c in reversed(tuple(criteria))}.values())[::-1],
     )
-    return Brief(phase=whole, dir=FOLDER, base=base, position=len(start.targets), total=len(start.targets))
+    return Brief(
+        phase=whole,
+        dir=FOLDER,
+        base=base,
+        position=len(start.targets),
+        total=len(start.targets),
+        number=len(run.completions),
+        earlier=dict(counted(streams.completions())),
+        covers=covered,
+        steps=steps,
+    )
 
 
 def promised(target: str, phases: tuple[Phase, ...], passes: tuple[PhaseRecord, ...]) -> tuple[Criterion, ...]:
@@ -66,7 +82,7 @@ def complete(brief: Brief, hands: Hands, streams: Streams) -> CompletionFinished
 def next_step(record: PhaseRecord) -> Run | None:
     """None when everything that is due is over."""
     name = _next_name(record)
-    return Run(stage_named(name), record.attempts(name) + 1) if name else None
+    return Run(stage_named(name), record.brief.earlier.get(name, 0) + record.attempts(name) + 1) if name else None
 
 
 def _next_name(record: PhaseRecord) -> str | None:
@@ -76,7 +92,7 @@ def _next_name(record: PhaseRecord) -> str | None:
     if last and last.step == "gap_fix" and (goal := _after_try(record)):
         return goal
     begun = {step.step for step in record.finished}
-    return next((step for step in due(record.start) if step not in begun), None)
+    return next((step for step in steps_of(record) if step not in begun), None)
 
 
 def _after_try(record: PhaseRecord) -> str | None:
@@ -100,10 +116,17 @@ def outcome(record: PhaseRecord) -> CompletionFinished:
         commit=record.commit,
         integration=integration,
         because=because,
-        self_audit=audit_summary(record) if "audit" in due(record.start) else None,
+        self_audit=audit_summary(record) if "audit" in steps_of(record) else None,
         version=new,
         note=version.verdict.because if version and isinstance(version.verdict, Stop) else "",
+        covered=covers(record) if _looked(record) else (),
     )
+
+
+def _looked(record: PhaseRecord) -> bool:
+    """Whether every review that was due was given: what nobody looked at is due again at the end of the next run."""
+    given = {kind for kind in (Integrated, Audited) if record.find(kind)}
+    return given >= {REVIEWED_BY[step] for step in steps_of(record) if step in REVIEWS}
 
 
 def _integration(step: StepFinished | None) -> tuple[Integration, str]:

@@ -5,23 +5,27 @@ from collections.abc import Iterable
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from autopilot.domain.auditing import remaining_gaps
 from autopilot.domain.counting import best
 from autopilot.domain.digest import PassDigest
-from autopilot.domain.events import RunFinished, RunStopped
+from autopilot.domain.events import CompletionFinished, RunFinished, RunStopped
 from autopilot.domain.outcomes import shortfall
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd
 from autopilot.domain.spending import spent
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.engine.covering import coverage
 
 
-def ending(run: RunRecord) -> Ending:
-    done = run.completion
-    audit = done.self_audit if done else None
+def ending(run: RunRecord, finished: RunFinished) -> Ending:
+    ends, seen = tuple(run.of(CompletionFinished)), coverage(run, finished)
     return Ending(
-        integration=done.integration if done else "not_run",
-        gaps=tuple(gap.requirement_id for gap in audit.remaining_gap_details) if audit else (),
-        version=done.version if done else "",
+        integration=next((done.integration for done in reversed(ends) if done.integration != "not_run"), "not_run"),
+        gaps=remaining_gaps(ends),
+        version=next((done.version for done in reversed(ends) if done.version), ""),
+        covered=seen.covered,
+        uncovered=seen.left,
+        uncovered_because=seen.because,
     )
 
 
@@ -35,7 +39,7 @@ def run_end(run: RunRecord, passes: Iterable[PassDigest], finished: RunFinished 
         usd=told.usd,
         tokens=told.tokens,
         do=finished.do,
-        ending=ending(run) if isinstance(finished, RunFinished) else UNSET,
+        ending=ending(run, finished) if isinstance(finished, RunFinished) else UNSET,
     )
 
 

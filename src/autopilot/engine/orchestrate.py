@@ -3,16 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autopilot.domain.auditing import due
+from autopilot.domain.auditing import remaining_gaps
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
-from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseMerged, RunFinished
+from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseLanded, PhaseMerged, RunFinished
 from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.passes import Brief, DoneBefore
 from autopilot.domain.phase import Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Mode
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.engine.covering import steps_due
 from autopilot.engine.footing import accepted, refusal, stands_on_refused, to_mend
 from autopilot.engine.redo import first_turn, next_turn
 
@@ -118,11 +119,11 @@ def _follow(run: RunRecord, target: str, last: PhaseFinished, *, waiting: bool) 
             commit = best(run, target).commit
             return None if stands_on_refused(run, commit) else Land(target, commit)
         case Stop(because=because, rollback=True) if not run.retried(target) and not run.start.settings.modes.complete:
-            return End("failed", 10, f"phase {target} was rolled back: {because}")
+            return closing(run, End("failed", 10, f"phase {target} was rolled back: {because}"))
         case Stop(because=because):
             blocked = _next_blocked(run, target)
             if blocked and not run.retried(target) and not run.start.settings.modes.complete:
-                return End("failed", 10, f"phase {target} failed and others depend on it: {because}")
+                return closing(run, End("failed", 10, f"phase {target} failed and others depend on it: {because}"))
             return Skip(blocked, f"blocked_by_phase_{target}", target) if blocked else None
         case _:
             return None
@@ -136,9 +137,13 @@ def line(run: RunRecord) -> str:
     """The commit the next phase starts from: passed, force_incomplete and deferred phases are in it, failed are not."""
     if run.start.settings.modes.jobs > 1:
         return merged_line(run)
-    for finished in reversed(tuple(run.of(PhaseFinished))):
+    for event in (entry.event for entry in reversed(run.entries)):
         # In the order of time: a phase that got a second chance stands on those that passed before it did.
-        phase = finished.outcome.phase
+        if isinstance(event, CompletionFinished):
+            return event.commit
+        if not isinstance(event, PhaseFinished):
+            continue
+        phase = event.outcome.phase
         passes = run.standing(phase)
         if passes and isinstance(passes[-1].verdict, Advance | AskHuman):
             landed = run.landed(phase)
@@ -147,8 +152,11 @@ def line(run: RunRecord) -> str:
 
 
 def merged_line(run: RunRecord) -> str:
-    """Where phases are worked on several at a time, only what was merged is in the line."""
-    last = next((m for m in reversed(tuple(run.of(PhaseMerged))) if m.phase in run.start.targets), None)
+    """Where phases are worked on several at a time, only what was merged is in the line, and what its end brought."""
+    events = (e.event for e in reversed(run.entries) if isinstance(e.event, PhaseMerged | CompletionFinished))
+    last = next((m for m in events if isinstance(m, CompletionFinished) or m.phase in run.start.targets), None)
+    if isinstance(last, CompletionFinished):
+        return last.commit
     landed = run.landed(last.phase) if last else None
     return landed.commit if landed else last.commit if last else run.start.base
 
@@ -223,25 +231,27 @@ def end_of(run: RunRecord) -> RunMove:
     if lost:
         held = [t for t in run.start.targets if accepted(run, t) and not run.landed(t)]
         behind = f"; built upon it, and landed when it is mended: {', '.join(held)}" if held and not waiting else ""
-        return End("failed", 10, f"failed or blocked: {', '.join(lost)}{behind}")
+        return closing(run, End("failed", 10, f"failed or blocked: {', '.join(lost)}{behind}"))
     if waiting:
         return End("completed", 11, f"waiting for a person's verdict: {', '.join(waiting)}")
-    return _completion(run)
+    return closing(run, End("completed", 0, PASSED))
 
 
-def _completion(run: RunRecord) -> RunMove:
-    """COMP-05: what is due behind the last phase, then the landing of what it brought, then the end."""
-    brief, done = run.completing, run.completion
-    if done is None and due(run.start):
-        return Complete(line(run), brief)
-    if done and brief and done.commit != brief.base and not run.landed(COMPLETION):
+def closing(run: RunRecord, end: End) -> RunMove:
+    """COMP-05: before the end what is due behind the last phase, then the landing of what that brought."""
+    brief, done, now = run.completing, run.completion, line(run)
+    if brief and not done and brief.base == now:
+        return Complete(now, brief)
+    if done and brief and done.commit != brief.base and not _is_landed(run, done):
         return Land(COMPLETION, done.commit)
-    return last_word(run, done)
+    if steps_due(run):
+        return Complete(now, None)
+    return end if end.exit_code else last_word(run)
 
 
-def last_word(run: RunRecord, done: CompletionFinished | None) -> End:
-    """With 0 only where nothing is left that a person should look at."""
-    short, left = short_of_a_pass(run), open_ends(done) if done else ""
+def last_word(run: RunRecord) -> End:
+    """How a run ends that lost no phase: with 0 only where nothing is left that a person should look at."""
+    short, left = short_of_a_pass(run), open_ends(run)
     if short:
         return End("completed", OPEN_ENDS, "; ".join(part for part in (short, left) if part))
     return End("completed", OPEN_ENDS, f"{PASSED}, but {left}") if left else End("completed", 0, PASSED)
@@ -252,12 +262,17 @@ def short_of_a_pass(run: RunRecord) -> str:
     return "; ".join(f"phase {found.phase}: {found.text}" for found in shortfalls(run))
 
 
-def open_ends(done: CompletionFinished) -> str:
-    """AMB-24: what keeps a run whose phases passed from ending with 0."""
-    audit = done.self_audit
-    broken = f"integration: fail ({done.because})" if done.integration == "fail" else ""
-    left = ", ".join(gap.requirement_id for gap in audit.remaining_gap_details) if audit else ""
-    gaps = f"self-audit gaps remain: {left}" if audit and audit.gaps_remaining else ""
+def _is_landed(run: RunRecord, done: CompletionFinished) -> bool:
+    return any(landing.phase == COMPLETION and landing.commit == done.commit for landing in run.of(PhaseLanded))
+
+
+def open_ends(run: RunRecord) -> str:
+    """AMB-24: what keeps a run whose phases passed from ending with 0. The newest integration check counts."""
+    ends = tuple(run.of(CompletionFinished))
+    checked = next((done for done in reversed(ends) if done.integration != "not_run"), None)
+    broken = f"integration: fail ({checked.because})" if checked and checked.integration == "fail" else ""
+    left = remaining_gaps(ends)
+    gaps = f"self-audit gaps remain: {', '.join(left)}" if left else ""
     return "; ".join(part for part in (broken, gaps) if part)
 
 

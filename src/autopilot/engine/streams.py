@@ -11,7 +11,7 @@ from autopilot.domain.events import Entry, Event, RunStarted, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord
-from autopilot.domain.tally import Tally
+from autopilot.domain.tally import Tally, tallied
 
 SPARE = 8
 
@@ -78,10 +78,14 @@ class Streams:
             self._records[stream] = record
             return record
 
-    def completion(self) -> PhaseRecord | None:
-        """The steps behind the last phase, once they have begun."""
-        brief = self.run().completing
-        return self.phase(brief) if brief else None
+    def completions(self) -> tuple[PhaseRecord, ...]:
+        """The steps behind the last phase, each time they were begun."""
+        return tuple(self.phase(brief) for brief in self.run().completions)
+
+    def spending(self) -> Tally:
+        """What counts for the caps: the passes, and the steps behind the last phase."""
+        ends = [digest_of(record, self.run().resumes, self.run().waits) for record in self.completions()]
+        return tallied((*self.digests(), *ends)) if ends else self.digests()
 
     def _plans(self) -> dict[str, str]:
         """The accepted plan of every target with its test files, by path."""

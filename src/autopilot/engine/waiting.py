@@ -11,7 +11,7 @@ from autopilot.domain.moments import elapsed
 from autopilot.domain.passes import Brief
 from autopilot.domain.patience import Ask, Halt, Hold, Scene, Turn, moments_of, troubles_of, turn
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.tries import BREAKER, OVERLOADS
+from autopilot.domain.tries import BREAKER, INTERRUPTIONS, OVERLOADS
 from autopilot.domain.waits import Waited
 from autopilot.engine.brakes import Brake, Tripped
 from autopilot.engine.hands import Hands
@@ -174,10 +174,21 @@ class Turns:
                 return limited(due, waits=self._hands.waits)
             case "auth":
                 return not_signed_in(due, self._hands.sign_in(due.backend))
+            case "cancelled":
+                return interrupted(due)
         why = f"{due.attempt} calls in a row met trouble at the service of {due.backend} ({due.outcome})"
         said = f"; last: {due.text.strip()[-200:]}" if due.text.strip() else ""
         reason = f"{OVERLOADS}: {why}{said}"
         return Tripped(Brake(name=OVERLOADS, exit_code=BREAKER, reason=reason, do="autopilot resume --now"))
+
+
+def interrupted(due: Halt) -> Tripped:
+    said = due.text.strip().splitlines()
+    last = f"; last: {said[-1][-200:]}" if said else ""
+    why = f"{due.attempt} calls of {due.backend} were cut off from outside and none was answered in between{last}"
+    return Tripped(
+        Brake(name=INTERRUPTIONS, exit_code=BREAKER, reason=f"{INTERRUPTIONS}: {why}", do="autopilot resume --now")
+    )
 
 
 def limited(due: Halt, *, waits: bool) -> UsageLimited:

@@ -15,7 +15,7 @@ from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Canary, Part, Variant, Workspace
 from autopilot.domain.remembering import forget, remember
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
-from autopilot.domain.running import Ran, Sandbox
+from autopilot.domain.running import Ran, Sandbox, killer
 from autopilot.domain.secrets import redact
 from autopilot.domain.settings import Commands, Limits
 from autopilot.domain.test_counts import counts_in
@@ -245,6 +245,9 @@ class CommandFacts:
         report = junit.report_path(check.command, place.folder) if check.counted else None
         command = junit.reporting(check.command, report) if report else check.command
         ran = self.sandbox.run(command, place.folder, check.seconds)
+        if killer(ran.exit_code):
+            # Most likely somebody else killed it, as a machine short of memory does. What it does twice is its own.
+            ran = self.sandbox.run(command, place.folder, check.seconds)
         if report and ran.exit_code == USAGE_ERROR and "junitxml" in _text(ran):
             # The project has switched that part of pytest off.
             ran = self.sandbox.run(check.command, place.folder, check.seconds)

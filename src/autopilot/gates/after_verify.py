@@ -4,7 +4,7 @@ from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import CONFIDENT, confident, person_only
 from autopilot.domain.honesty import blockers
-from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show
+from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show, too_shallow
 from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
@@ -87,10 +87,8 @@ def facts_hold(f: VerifyFacts) -> bool:
 
 
 def shallow(f: VerifyFacts) -> bool:
-    """VRFY-03a, AMB-17: seen running nothing, or in too short a time fewer commands than there are criteria."""
-    if f.observed is None:
-        return False
-    return f.observed == 0 or (f.seconds < f.least_seconds and f.observed < f.checks)
+    """VRFY-03a, AMB-17: see `too_shallow`. Where nobody could watch the verifier, our own runs stand in for it."""
+    return too_shallow(f.observed, f.checks, f.seconds, f.least_seconds)
 
 
 def idle(o: VerifyOpinions) -> bool:

@@ -8,8 +8,18 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.chronicle import judged
+from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
-from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, RunFinished, StepFinished, VerdictGiven
+from autopilot.domain.events import (
+    CompletionFinished,
+    Entry,
+    MergeRefused,
+    PhaseFinished,
+    PhaseLanded,
+    RunFinished,
+    StepFinished,
+    VerdictGiven,
+)
 from autopilot.domain.passes import DoneBefore
 from autopilot.domain.phase import Plan, Roadmap
 from autopilot.domain.protocols import Journal
@@ -31,6 +41,7 @@ class Ledger(Value, frozen=True, kw_only=True):
 
     `standings` tell the same in more words; what the journal does not know of comes from archived states (AMB-06).
     `proposals` are the hashes of agents' plans that never led to a pass: found in `.planning` they are not the user's.
+    `unaudited` are completed phases on the user's branch that no end of a run has looked at.
     """
 
     runs: tuple[str, ...] = ()
@@ -38,6 +49,7 @@ class Ledger(Value, frozen=True, kw_only=True):
     verdicts: dict[str, bool] = {}
     standings: dict[str, Standing] = {}
     proposals: tuple[str, ...] = ()
+    unaudited: tuple[str, ...] = ()
 
     @property
     def finished(self) -> RunFinished | None:
@@ -84,7 +96,24 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
         verdicts=_verdicts(told),
         standings=told,
         proposals=_proposals(journal, runs, records),
+        unaudited=_unaudited(records),
     )
+
+
+def _unaudited(records: Iterable[RunRecord]) -> tuple[str, ...]:
+    """What was completed and not landed may be missing from the branch: no later run can look at it."""
+    left: dict[str, None] = {}
+    for record in records:
+        for entry in record.entries:
+            match entry.event:
+                case PhaseFinished(outcome=outcome):
+                    left.pop(outcome.phase, None)
+                case PhaseLanded(phase=phase, landed=True) if phase != COMPLETION:
+                    left[phase] = None
+                case CompletionFinished(covered=covered):
+                    for phase in record.start.targets if covered is None else covered:
+                        left.pop(phase, None)
+    return tuple(left)
 
 
 def standing_in(record: RunRecord, phase: str, earlier: Standing | None) -> Standing:

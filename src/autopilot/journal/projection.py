@@ -62,8 +62,8 @@ class Held:
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]:
         return self.phases.get(phase, ())
 
-    def completion(self) -> PhaseRecord | None:
-        return next(iter(self.phases.get(COMPLETION, ())), None)
+    def completions(self) -> tuple[PhaseRecord, ...]:
+        return self.phases.get(COMPLETION, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,7 @@ class Projection:
         return {id_: self._shown[id_].state for id_ in whole_phases}
 
     def _ended(self, source: Source) -> str:
-        ending = source.completion()
-        return ending.entries[-1].at if ending and ending.entries else ""
+        return max((end.entries[-1].at for end in source.completions() if end.entries), default="")
 
 
 def state_text(state: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.auditing import fix_commits
+from autopilot.domain.auditing import covers, fix_commits
 from autopilot.domain.completion import Gap
 from autopilot.domain.events import CompletionFinished, StepFinished, StepStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -24,7 +24,7 @@ def completion_told(record: PhaseRecord, n: int) -> Iterator[tuple[str, str, dic
     match record.entries[n].event:
         case StepStarted(step=step, n=number):
             if step == "audit" and number == 1:
-                details = {"phases_to_audit": list(record.start.targets), "spec_path": record.start.spec.path}
+                details = {"phases_to_audit": list(covers(record)), "spec_path": record.start.spec.path}
                 yield step, "self_audit_started", details
             yield step, "step_started", {"n": number}
         case StepFinished() as done:

@@ -47,7 +47,7 @@ class Source(Protocol):
 
     def passes(self, phase: str) -> tuple[PhaseRecord, ...]: ...
 
-    def completion(self) -> PhaseRecord | None: ...
+    def completions(self) -> tuple[PhaseRecord, ...]: ...
 
 
 class EventLog:
@@ -76,8 +76,7 @@ class EventLog:
             for digest in digests:
                 self._take_pass(passes.get(digest.number), digest)
         self._settled = made.settled
-        ending = source.completion()
-        if ending is not None:
+        for ending in source.completions():
             self._take_completion(ending)
         if self._most is not None:
             del self._lines[: -self._most]
@@ -88,8 +87,8 @@ class EventLog:
             match entry.event:
                 case PhaseStarted(brief=brief):
                     self._begun[brief.phase.id, brief.number] = number
-                case CompletionStarted():
-                    self._begun[COMPLETION, 0] = number
+                case CompletionStarted(brief=brief):
+                    self._begun[COMPLETION, brief.number] = number
             self._add(number, 0, run_lines(entry, self._cycles))
             self._cycles.hear(entry.event)
             self._add(number, 0, _batch_lines(run, number))
@@ -106,7 +105,7 @@ class EventLog:
         self._seen[key] = digest.entries
 
     def _take_completion(self, record: PhaseRecord) -> None:
-        key = (COMPLETION, 0)
+        key = (COMPLETION, record.brief.number)
         for number in range(self._seen.get(key, 0), len(record.entries)):
             self._add(self._begun[key], number + 1, _completion_lines(record, number))
         self._seen[key] = len(record.entries)

@@ -55,6 +55,7 @@ _LIMITS = {
     ("limits", "overload_seconds"): "overload_seconds",
     ("limits", "overload_most_seconds"): "overload_most_seconds",
     ("limits", "overload_tries"): "overload_tries",
+    ("limits", "interruptions"): "interruptions",
 }
 
 

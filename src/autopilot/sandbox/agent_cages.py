@@ -10,8 +10,8 @@ import msgspec
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
-from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments
-from autopilot.sandbox.landlock import DEVICES, Fences, launched, without
+from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments, unstarted
+from autopilot.sandbox.landlock import DEVICES, Fences, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
 from autopilot.sandbox.toolchain import is_within
@@ -34,7 +34,9 @@ class BubblewrapAgents:
         environment = {**job.env, "TMPDIR": TEMPORARY}
         words = ("--chdir", os.path.realpath(job.cwd), "--", *shell.limited(job.argv, self.walls.ceilings))
         argv = (self.walls.bwrap, *cage(seen), *settings(environment), *words)
-        return run_inside(self.processes, msgspec.structs.replace(job, argv=argv, env={}), self.walls.filter, started)
+        caged = msgspec.structs.replace(job, argv=argv, env={})
+        ran = run_inside(self.processes, caged, self.walls.filter, started)
+        return never_begun(ran) if unstarted(ran) else ran
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -88,10 +90,17 @@ class LandlockAgents:
             environment = {**job.env, "HOME": home, "TMPDIR": private}
             argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
             caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")
-            return self.processes.run(holding(scratch, caged), started)
+            ran = self.processes.run(holding(scratch, caged), started)
+            return never_begun(ran) if complains(ran) else ran
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
+
+
+def never_begun(ran: Ran) -> Ran:
+    """The sandbox did not start, so the agent did nothing: that is for us to repeat, and nothing it is blamed for."""
+    said = ran.stderr.decode(errors="replace").strip().splitlines()
+    return msgspec.structs.replace(ran, cut_off=f"the sandbox did not start: {said[0][:200]}")
 
 
 def holding(scratch: Scratch, job: Job) -> Job:

@@ -18,6 +18,7 @@ ALONE = (
     "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
     "--new-session", "--clearenv", "--cap-drop", "ALL",
 )  # fmt: skip
+STARTS = 3
 HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
@@ -57,7 +58,13 @@ class Bubblewrap:
         if (refusal := shell.refused(command)) is not None:
             return refusal
         ran = self._confined(command, folder, timeout_s)
-        if ran.exit_code == 1 and ran.stderr.startswith(b"bwrap: "):
+        for _ in range(STARTS - 1):
+            if not unstarted(ran):
+                return ran
+            # A file that was in /etc when we looked may be gone by now.
+            self._fixed = tuple(fixed_arguments(self._walls))
+            ran = self._confined(command, folder, timeout_s)
+        if unstarted(ran):
             # A command may print such a line too; only if nothing at all runs was it the sandbox.
             check = self._confined("true", folder, timeout_s)
             if check.exit_code != 0:
@@ -71,6 +78,11 @@ class Bubblewrap:
         argv = (*self._fixed, *folder_arguments(self._walls, place), *settings(environment), "--", *words)
         job = Job(argv=argv, cwd=place, env={}, timeout_s=timeout_s, mark=shell.own_mark(self._mark))
         return shell.as_shell(run_inside(self._processes, job, self._walls.filter))
+
+
+def unstarted(ran: Ran) -> bool:
+    """Whether bubblewrap itself seems to have failed, before the program began."""
+    return ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
 
 
 def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:

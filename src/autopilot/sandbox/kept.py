@@ -257,6 +257,7 @@ def unkept(place: Path, reason: str) -> StorageFailed:
 def ran(place: Path, job: Job) -> Ran:
     """What came of the call. A keeper that was killed left no end: then the program was cut off."""
     done = end_of(place) or End(why="stopped", exit_code=None, seconds=0.0, seen=(0, 0))
+    whole = done.why in ANSWERED
     for name, seen in zip((keeper.OUTPUT, keeper.ERRORS), done.seen, strict=True):
         if seen and (place / name).stat().st_size < min(seen, job.max_output):
             raise unkept(place, "the disk took only a part of it")
@@ -265,6 +266,7 @@ def ran(place: Path, job: Job) -> Ran:
         stdout=printed(place, keeper.OUTPUT, job.max_output),
         stderr=printed(place, keeper.ERRORS, job.max_output),
         seconds=done.seconds,
+        cut_off="" if whole else "the process that held the call was killed",
     )
 
 

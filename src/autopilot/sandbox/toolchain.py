@@ -73,12 +73,20 @@ def private_places(folder: str = "/etc") -> Iterator[str]:
     for entry in entries:
         is_folder = entry.is_dir(follow_symlinks=False)
         needed = 0o005 if is_folder else 0o004
-        if entry.is_symlink():
+        if entry.is_symlink() or (mode := _mode(entry)) is None:
             continue
-        if entry.stat(follow_symlinks=False).st_mode & needed != needed and os.access(entry.path, os.R_OK):
+        if mode & needed != needed and os.access(entry.path, os.R_OK):
             yield entry.path
         elif is_folder:
             yield from private_places(entry.path)
+
+
+def _mode(entry: "os.DirEntry[str]") -> int | None:
+    """Of a file that may be gone by now: others write there while we look."""
+    try:
+        return entry.stat(follow_symlinks=False).st_mode
+    except OSError:
+        return None
 
 
 def _prefixes(entry: str, home: str) -> Iterator[str]:

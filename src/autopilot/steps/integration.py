@@ -1,6 +1,7 @@
 """Run everything the run's phases promised on the finished tree, and ask a reviewer whether they hold together."""
 
 from autopilot.domain.answers import IntegrationOpinion
+from autopilot.domain.auditing import covers
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.progress import new_failures
 from autopilot.domain.protocols import Tools
@@ -41,9 +42,9 @@ def prompt(record: PhaseRecord, failing: tuple[CommandRun, ...]) -> str:
 
 
 def phase_lines(record: PhaseRecord) -> str:
-    """The run's phases with the folder of their plan."""
+    """The phases that are looked at, with the folder of their plan."""
     start = record.start
-    targets = (phase for phase in start.phases if phase.id in start.targets)
+    targets = (phase for phase in start.phases if phase.id in covers(record))
     return bullets(
         (f"Phase {p.id}: {p.name}. {p.goal} Plan: `{start.folders.get(p.id, '.planning')}/PLAN.md`" for p in targets),
         "- none",

@@ -67,6 +67,10 @@ def _ending(ending: Ending) -> Iterator[str]:
         yield f"integration: {ending.integration}"
     if ending.gaps:
         yield f"Self-audit gaps remaining: {' '.join(clean(gap, 40) for gap in ending.gaps)}"
+    if ending.covered:
+        yield f"Audited: phase {' '.join(ending.covered)}"
+    if ending.uncovered:
+        yield f"Not audited: phase {' '.join(ending.uncovered)}: {clean(ending.uncovered_because)}"
     if ending.version:
         yield f"Version: {clean(ending.version, 40)}"
 

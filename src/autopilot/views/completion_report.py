@@ -8,6 +8,7 @@ from autopilot.domain.completion import SelfAudit
 from autopilot.domain.deferrals import summary_lines
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
 from autopilot.domain.record import RunRecord
+from autopilot.domain.request import Ending
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
 from autopilot.views.suggestions import continuing
 from autopilot.views.text import clean
@@ -19,18 +20,23 @@ _NOT_RUN = "not run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """All a report is made of. `account` is the run retold, `left` the phases that could run next."""
+    """
+    All a report is made of. `account` is the run retold, `left` the phases that could run next.
+
+    `closing` is what followed the last phase.
+    """
 
     run: RunRecord
     finished: RunFinished
     metrics: Mapping[str, Any]
     account: str
     left: tuple[str, ...] = ()
+    closing: Ending = Ending()  # noqa: RUF009 - frozen, so it is safe to share
 
 
 def report(ended: Ended, runs: Sequence[Mapping[str, Any]] | None = None) -> str:
     """With `runs`, the numbers of all runs so far, the trend is part of it."""
-    sections = [_head(ended), _phases(ended), _integration(ended.run.completion), _audit(ended.run.completion)]
+    sections = [_head(ended), _phases(ended), _integration(ended), _audit(ended)]
     sections += [_version(ended.run.completion), _alert(ended.run), _numbers(ended.metrics), _deferrals(ended.run)]
     sections += [_next(ended)]
     sections += [_account(ended.account)]
@@ -81,27 +87,43 @@ def _cell(text: str) -> str:
     return clean(text, 60).replace("|", "/")
 
 
-def _integration(done: CompletionFinished | None) -> Iterator[str]:
+def _integration(ended: Ended) -> Iterator[str]:
     yield "## Integration"
     yield ""
-    status = done.integration.replace("_", " ") if done else _NOT_RUN
-    yield f"integration: {status}"
-    if done and done.because:
+    checked = [done for done in ended.run.of(CompletionFinished) if done.integration != "not_run"]
+    if not checked:
+        yield f"integration: {_NOT_RUN}"
+    else:
+        yield f"integration: {checked[-1].integration}"
+    yield from _coverage(ended.closing)
+    if checked and checked[-1].because:
         yield ""
-        yield clean(done.because, 600)
+        yield clean(checked[-1].because, 600)
 
 
-def _audit(done: CompletionFinished | None) -> Iterator[str]:
+def _coverage(closing: Ending) -> Iterator[str]:
+    """Which completed phases integration check and self-audit looked at, and why not at the others."""
+    if closing.covered:
+        yield ""
+        yield f"Covered: phase {', '.join(closing.covered)}."
+    if closing.uncovered:
+        yield ""
+        yield f"Not covered: phase {', '.join(closing.uncovered)}: {clean(closing.uncovered_because, 300)}."
+
+
+def _audit(ended: Ended) -> Iterator[str]:
     yield "## Self-Audit Results"
     yield ""
-    audit = done.self_audit if done else None
-    if audit is None:
+    audits = [done.self_audit for done in ended.run.of(CompletionFinished) if done.self_audit]
+    if not audits:
         yield f"Self-audit: {_NOT_RUN}."
-        return
-    if not audit.answered:
-        yield "The auditor gave no usable answer: every requirement is open."
-        yield ""
-    yield from _audit_numbers(audit)
+    for number, audit in enumerate(audits):
+        if number:
+            yield ""
+        if not audit.answered:
+            yield "The auditor gave no usable answer: every requirement is open."
+            yield ""
+        yield from _audit_numbers(audit)
 
 
 def _audit_numbers(audit: SelfAudit) -> Iterator[str]:

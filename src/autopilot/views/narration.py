@@ -63,7 +63,8 @@ class Narrator:
         self.first_at = self.first_at or entry.at
         self.last_at = entry.at
         self.run = stream.partition("/")[0]
-        if stream.endswith(f"/{COMPLETION}"):
+        if stream.partition("/")[2].partition("~")[0] == COMPLETION:
+            self.ending = self.ending if entry.number else AuditLines()
             yield from self.ending.tell(entry)
         elif "/" in stream:
             yield from self._pass_of(stream).tell(entry)

@@ -16,6 +16,7 @@ from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked,
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.duration import seconds_between, short
+from autopilot.views.phase_lines import interrupted_line
 from autopilot.views.picture import (
     AgentCall,
     CallRow,
@@ -326,7 +327,10 @@ def _scorecard(phase: str, rated: Rated) -> Scorecard:
 def _heard(known: OpenPass, event: AgentAnswered, at: str) -> tuple[Caution, ...]:
     place = _place(known)
     told = [f"{place}: {clean(issue)}" for issue in event.issues]
-    if event.outcome != "ok":
+    if event.outcome == "cancelled":
+        line = interrupted_line(event)
+        told.insert(0, f"{place}: {line[0].lower()}{line[1:]}")
+    elif event.outcome != "ok":
         said = f": {clean(event.text, 120)}" if event.text.strip() else ""
         told.insert(0, f"{place}: the {event.role} agent ended with {event.outcome.replace('_', ' ')}{said}")
     return tuple(Caution(at=at, phase=known.phase, text=text) for text in told)

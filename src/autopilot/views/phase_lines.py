@@ -209,10 +209,18 @@ class PassLines:
 
 
 def _heard(event: AgentAnswered) -> Iterator[str]:
-    if event.outcome != "ok":
+    if event.outcome == "cancelled":
+        yield interrupted_line(event)
+    elif event.outcome != "ok":
         told = f": {clean(event.text)}" if event.text.strip() else "."
         yield f"The {event.role} agent ended with {event.outcome}{told}"
     yield from map(clean, event.issues)
+
+
+def interrupted_line(event: AgentAnswered) -> str:
+    """A call that was cut off from outside is no failed try of the agent's."""
+    said = event.text.strip().splitlines()
+    return f"The {event.role} agent was interrupted{f' ({clean(said[-1])})' if said else ''}. Asking it again."
 
 
 def _goes_on(heading: str, verdict: Verdict) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autopilot.domain.errors import AgentUnavailable, RepositoryInvalid, StorageFailed
-from autopilot.domain.running import Job, Processes, Ran
+from autopilot.domain.running import Job, Processes, Ran, killer
 
 TIMEOUT_S = 900.0
 MAX_OUTPUT = 256_000_000
@@ -25,6 +25,12 @@ OURS = (
     "core.attributesFile=/dev/null", "core.autocrlf=false", "core.untrackedCache=false", "core.splitIndex=false",
     "merge.directoryRenames=false",
 )  # fmt: skip
+# They take no lock that a kill would leave behind, so one that was killed from outside can simply be run again.
+LOCKLESS = frozenset({
+    "ls-tree", "ls-files", "rev-parse", "cat-file", "diff-tree", "hash-object", "merge-base", "check-ignore",
+    "rev-list", "log", "for-each-ref", "commit-tree", "merge-tree", "status", "diff-files",
+})  # fmt: skip
+AGAIN = 3
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 # What git says when it is our own repository that cannot be written.
 OURS_FAILED = ("repository database", "unable to write", "unable to create", "index file")
@@ -79,6 +85,10 @@ class Git:
         )
         try:
             ran = self.processes.run(job)
+            for _ in range(AGAIN):
+                if not (words[0] in LOCKLESS and killer(ran.exit_code)):
+                    break
+                ran = self.processes.run(job)
         except AgentUnavailable as error:
             raise RepositoryInvalid(
                 "git is not installed", why="Every step of a run is a git commit.", do="Install git 2.36 or newer."
@@ -107,6 +117,8 @@ def git_failure(verb: str, ran: Ran) -> StorageFailed:
         what, do = f"git {verb} found the disk full", "Free some space, then run `autopilot resume`."
     elif any(sign in said for sign in BARRED):
         what, do = f"git {verb} may not write", "Make the folder writable, then run `autopilot resume`."
+    elif signal := killer(ran.exit_code):
+        what, do = f"git {verb} was killed from outside ({signal})", "Run `autopilot resume`."
     elif ran.exit_code is None:
         what, do = f"git {verb} took longer than {TIMEOUT_S:.0f} s", "See what keeps the disk busy, then resume."
     else:

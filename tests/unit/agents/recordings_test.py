@@ -28,8 +28,8 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "context_exhausted": "e400",
         "limit_hit": "max_budget max_turns",
         "timeout": "e401 stall_midstream",
-        "cancelled": "sigint_in_bash sigterm_in_bash sigterm_in_hang",
-        "crashed": "resume_bogus root_no_is_sandbox sigkill_in_bash",
+        "cancelled": "sigint_in_bash sigterm_in_bash sigterm_in_hang sigkill_in_bash",
+        "crashed": "resume_bogus root_no_is_sandbox",
     },
     "codex": {
         "ok": """bg_at_exit disconnect_once e429_once_retry_after e500_once ephemeral happy mcp mcp2 openai_base_url_cfg
@@ -42,8 +42,8 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "overloaded": "e500_forever",
         "context_exhausted": "context_len",
         "timeout": "hang openai_base_url_env",
-        "cancelled": "sigterm_in_bash sigterm_in_hang",
-        "crashed": "e400 resume_bogus sigint_in_bash sigkill_in_bash",
+        "cancelled": "sigterm_in_bash sigterm_in_hang sigkill_in_bash",
+        "crashed": "e400 resume_bogus sigint_in_bash",
     },
     "codex-appserver": {
         "ok": "happy",
@@ -60,8 +60,9 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "overloaded": "disconnect_once",
         "timeout": "e429_forever e500_forever",
+        "cancelled": "sigkill_in_bash",
         # A format that is never asked for, and signals on which the program leaves with 0 and no result.
-        "crashed": "json sigint_in_bash sigkill_in_bash sigterm_in_bash",
+        "crashed": "json sigint_in_bash sigterm_in_bash",
     },
     "qwen": {
         "ok": "disconnect_once e429_once happy resume1 schema_ok",
@@ -69,8 +70,7 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "limit_hit": "max_turns",
         "timeout": "e429_forever e500_forever",
-        "cancelled": "sigint_in_bash sigterm_in_bash",
-        "crashed": "sigkill_in_bash",
+        "cancelled": "sigint_in_bash sigterm_in_bash sigkill_in_bash",
     },
     "opencode": {
         "ok": "disconnect_once e429_once happy resume1",
@@ -78,8 +78,7 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "rate_limited": "e429_forever",
         "timeout": "e500_forever",
-        "cancelled": "sigint_in_bash sigterm_in_bash",
-        "crashed": "sigkill_in_bash",
+        "cancelled": "sigint_in_bash sigterm_in_bash sigkill_in_bash",
     },
     "goose": {
         "ok": "e429_once happy resume1",
@@ -87,8 +86,8 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "rate_limited": "e429_forever",
         "overloaded": "disconnect_once e500_forever",
-        "cancelled": "sigterm_in_bash",
-        "crashed": "quiet_json sigint_in_bash sigkill_in_bash",
+        "cancelled": "sigterm_in_bash sigkill_in_bash",
+        "crashed": "quiet_json sigint_in_bash",
     },
     "copilot": {
         "ok": "anthropic deny_write disconnect_once e429_once happy responses resume1",
@@ -96,8 +95,7 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "rate_limited": "e429_forever",
         "overloaded": "e500_forever",
-        "cancelled": "sigint_in_bash sigterm_in_bash",
-        "crashed": "sigkill_in_bash",
+        "cancelled": "sigint_in_bash sigterm_in_bash sigkill_in_bash",
     },
     "pi": {
         "ok": "disconnect_once e429_once happy resume1",
@@ -105,8 +103,7 @@ EXPECTED: dict[str, dict[Outcome, str]] = {
         "auth": "e401",
         "rate_limited": "e429_forever",
         "overloaded": "e500_forever",
-        "cancelled": "sigint_in_bash sigterm_in_bash",
-        "crashed": "sigkill_in_bash",
+        "cancelled": "sigint_in_bash sigterm_in_bash sigkill_in_bash",
     },
 }
 SCHEMA = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}

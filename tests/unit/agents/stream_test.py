@@ -125,9 +125,10 @@ def test_a_rejected_window_makes_a_429_a_usage_limit_and_a_warning_does_not() ->
         (Ending(exit_code=0, stderr="401 in a tool's output"), "crashed"),
         (Ending(exit_code=1, stderr="Error: not logged in"), "auth"),
         (Ending(exit_code=7), "limit_hit"),
-        (Ending(exit_code=-9), "crashed"),
-        (Ending(exit_code=-15), "cancelled"),
-        (Ending(exit_code=130), "cancelled"),
+        (Ending(exit_code=-11), "crashed"),
+        (Ending(exit_code=-9, interruption="killed"), "cancelled"),
+        (Ending(exit_code=7, interruption="killed"), "cancelled"),
+        (Ending(exit_code=None, interruption="the sandbox did not start"), "cancelled"),
     ],
 )
 def test_a_program_that_told_no_result_is_judged_by_its_end(ending: Ending, outcome: Outcome) -> None:

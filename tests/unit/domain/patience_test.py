@@ -24,7 +24,7 @@ from autopilot.domain.settings import Limits
 
 NOON, ONE = "2026-01-01T12:00:00.000Z", "2026-01-01T13:00:00.000Z"
 LIMITS = Limits()
-OUTCOMES: list[Outcome] = ["usage_limited", "rate_limited", "overloaded", "auth"]
+OUTCOMES: list[Outcome] = ["usage_limited", "rate_limited", "overloaded", "auth", "cancelled"]
 
 
 def trouble(outcome: Outcome = "usage_limited", at: str = NOON, resets_at: str | None = None) -> Trouble:
@@ -99,6 +99,24 @@ def test_a_service_in_trouble_is_asked_again_until_its_tries_are_used_up() -> No
     assert decided("claude", claude=(trouble("overloaded"),) * most) == Halt(
         "claude", "overloaded", text="said so", attempt=most
     )
+
+
+def test_a_call_cut_off_from_outside_is_made_again_at_once_up_to_a_limit() -> None:
+    most = LIMITS.interruptions
+
+    assert decided("claude codex", claude=(trouble("cancelled"),) * (most - 1)) == Ask("claude")
+    assert decided("claude codex", claude=(trouble("cancelled"),) * most) == Ask("codex")
+    assert decided("claude", claude=(trouble("cancelled"),) * most) == Halt(
+        "claude", "cancelled", text="said so", attempt=most
+    )
+    assert decided("claude", since=Moments(taken_up=ONE), claude=(trouble("cancelled"),) * most) == Ask("claude")
+
+
+def test_overloads_and_interruptions_that_take_turns_have_an_end_too() -> None:
+    turns = (trouble("overloaded"), trouble("cancelled")) * 20
+
+    assert isinstance(decided("claude", claude=turns), Halt)
+    assert isinstance(decided("claude", claude=turns[:-1]), Halt)
 
 
 def test_a_service_that_says_when_to_come_back_is_not_asked_before() -> None:

@@ -249,7 +249,7 @@ def test_a_repair_that_a_crash_prevented_is_all_that_is_asked_afterwards(engine:
     assert [call.id[-2:] for call in agent.calls] == [".2"]
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "crashed", "limit_hit", "context_exhausted", "cancelled"])
+@pytest.mark.parametrize("outcome", ["timeout", "crashed", "limit_hit", "context_exhausted"])
 def test_a_breakdown_is_no_answer_and_is_not_repaired(engine: Engine, outcome: str) -> None:
     engine.begin("mini_verify")
     agent = Told((msgspec.convert({"outcome": outcome, "answer": '{"pass": true}'}, Reply),))
