@@ -283,7 +283,7 @@ def _in_force(record: PhaseRecord, run: RunRecord) -> tuple[tuple[Spec, dict[str
 
     By the times in the journal: a process that resumed the run after the pass was over has no part in it.
     """
-    began, ended = record.entries[0].at, record.entries[-1].at
+    began, ended = record.history[0].at, record.entries[-1].at
     told = [(e.at, e.event) for e in run.entries if isinstance(e.event, RunStarted | RunResumed) and e.at <= ended]
     before = sum(at <= began for at, _ in told)
     return tuple((event.spec, dict(sorted(event.tools.items()))) for _, event in told[max(0, before - 1) :])

@@ -22,6 +22,7 @@ from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
+from autopilot.steps.mini_verify import unclear_rows
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
 from autopilot.steps.spot_check import hollow_tasks
@@ -117,7 +118,8 @@ def _there(path: str, line: int, record: PhaseRecord, tools: Tools) -> bool:
 
 
 def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
-    return (*contamination.objections("verify", answer), *enhanced.untraced(record, touched, answer))
+    unclear = unclear_rows(answer)
+    return (*contamination.objections("verify", answer), *unclear, *enhanced.untraced(record, touched, answer))
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
