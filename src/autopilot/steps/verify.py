@@ -25,6 +25,7 @@ from autopilot.steps.gate_facts import gate_facts
 from autopilot.steps.mini_verify import unclear_rows
 from autopilot.steps.own_checks import old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.replaced_plans import replaced_checks
 from autopilot.steps.spot_check import hollow_tasks
 from autopilot.steps.steadiness import steadied
 from autopilot.steps.tampering import noticed_lines, tampering
@@ -41,6 +42,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
     tree = judged(record, tools, record.commit)
     change = between(tools, whole, record.brief.base, tree.commit)
     checks = tools.facts.check(tree.commit, runnable, frozen_tests(record, record.plan))
+    checks += replaced_checks(record, tools, tree.commit)
     checks += old_checks(record, tools, change, runnable)
     gates = gate_facts(tools, record.start.settings.commands, change, changed_tests(record))
     found = Verified(
