@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from autopilot.domain.events import Entry, RunFinished, RunStopped, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.receipts import FILE
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.record import PhaseRecord, RunRecord, kept_entries
 from autopilot.domain.secrets import Redactor
 from autopilot.engine.streams import Streams
 from autopilot.hiring import processes_of
@@ -126,7 +126,8 @@ def _told(root: Path, run: str | None) -> Told:
     held = journal.load_run(name)
     record, passes = RunRecord(entries=held[name]), dict[str, list[PhaseRecord]]()
     for brief in record.briefs:
-        passes.setdefault(brief.phase.id, []).append(_pass(record, brief, held))
+        earlier = passes.setdefault(brief.phase.id, [])
+        earlier.append(_pass(record, brief, held, earlier))
     return Told(
         run=record,
         passes={phase: tuple(found) for phase, found in passes.items()},
@@ -138,9 +139,13 @@ def _told(root: Path, run: str | None) -> Told:
     )
 
 
-def _pass(run: RunRecord, brief: Brief, held: Mapping[str, tuple[Entry, ...]]) -> PhaseRecord:
+def _pass(
+    run: RunRecord, brief: Brief, held: Mapping[str, tuple[Entry, ...]], earlier: Sequence[PhaseRecord] = ()
+) -> PhaseRecord:
+    """`earlier` are the passes of the phase before this one."""
     stream = stream_of(run.start.run, brief.phase.id, brief.number)
-    return PhaseRecord(start=run.start, brief=brief, entries=held.get(stream, ()))
+    kept = kept_entries(brief, earlier[brief.continues.number]) if brief.continues else ()
+    return PhaseRecord(start=run.start, brief=brief, entries=held.get(stream, ()), kept=kept)
 
 
 def _up_to(runs: tuple[dict[str, Any], ...], name: str) -> tuple[dict[str, Any], ...]:

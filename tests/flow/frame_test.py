@@ -3,9 +3,6 @@
 import io
 import json
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.request import RunEnd
@@ -124,38 +121,3 @@ def test_exec_s1_in_a_plan_of_this_run_doing_nothing_is_no_work(place: Path) -> 
 
     assert project.run().exit == 10
     assert project.of(StepFinished)[5].verdict == Retry(step="fix", because="nothing was changed")
-
-
-def exhausted(**more: Any) -> dict[str, Any]:
-    """The executor of the second task, who leaves off in the middle."""
-    return work_answer("1", "01-02", "half.txt", "half\n", attempt=1, **more)
-
-
-RAN_OUT = [
-    pytest.param({"outcome": "context_exhausted"}, id="the adapter saw it"),
-    pytest.param({"result": {"context_exhausted": True, "tasks_completed": "1/1"}}, id="the agent says so"),
-]
-
-
-@pytest.mark.parametrize("how", RAN_OUT)
-def test_ctxe_01x_a_phase_that_ran_out_of_context_is_saved_told_and_resumed(place: Path, how: dict[str, Any]) -> None:
-    """CTXE-01w, CTXE-01r, CTX-04: HANDOFF.md, the restart text, and only the tasks that are left."""
-    rest = work_answer("1", "01-02", "letter1.txt", "done\n", attempt=2)
-    project = driven(place, [*reviews(), TWO, FIRST, exhausted(**how), rest])
-
-    end = project.run()
-
-    assert project.of(PhaseFinished)[0].outcome.issues == ("context_exhaustion: partial progress saved to HANDOFF.md",)
-    restart = "Context getting full. 0 phases completed so far. To continue, run:\n  autopilot resume\n"
-    assert restart in shown(project, end)
-    assert "| 01-02 | Write letter1.txt | simple |" in project.reads(f"{FOLDER}/HANDOFF.md")
-    (paper,) = (project.root / ".autopilot").glob("handoff-*.md")
-    assert paper.read_text(encoding="utf-8").endswith(f"- **Next phase:** 1\n- **Remaining phases:** 1\n\n{restart}")
-
-    again = project.resume()
-
-    assert again.exit == 0
-    told = shown(project, again)
-    assert "Phase 1: HANDOFF.md detected. Resuming from partial progress (1/2 tasks completed)." in told
-    assert [call for call in project.calls if "execute" in call] == ["1/execute/1", "1/execute/2", "1/execute/3"]
-    assert len([line for line in project.log() if line.startswith("feat")]) == 2

@@ -95,27 +95,6 @@ def test_pvrf_01h_a_batch_that_is_cut_off_goes_on_without_a_second_call(place: P
     assert len([line for line in project.log() if line.startswith("feat")]) == 9
 
 
-def test_ctxe_01r_a_phase_whose_executor_ran_dry_goes_on_where_it_was(place: Path) -> None:
-    plan = plan_answer("1", [("other.txt", "other"), ("letter1.txt", "done")])
-    first = work_answer("1", "01-01", "other.txt", "other\n", attempt=1)
-    dry = work_answer("1", "01-02", "half.txt", "half\n", attempt=1, outcome="context_exhausted")
-    project = driven(
-        place, [*reviews(), plan, first, dry, work_answer("1", "01-02", "letter1.txt", "done\n", attempt=2)]
-    )
-
-    end = project.run()
-
-    assert (end.exit, end.phases["1"].reason) == (10, "context_exhaustion: partial progress saved to HANDOFF.md")
-    assert "| 01-02 | Write letter1.txt | simple |" in project.reads(".planning/phases/01-letter-1/HANDOFF.md")
-    assert project.log() == ["start"]
-
-    assert project.resume().exit == 0
-    assert project.steps.count("execute") == 3
-    subjects = [line for line in project.log() if not line.startswith("docs")]
-    assert subjects == ["feat(01): 01-02 - Write letter1.txt", "feat(01): 01-01 - Write other.txt", "start"]
-    assert not (project.root / "half.txt").exists()
-
-
 def test_hum_04_a_plan_for_a_person_only_is_not_executed(place: Path) -> None:
     text = (
         "# Plan: Phase 1 -- Letter 1\n\n## Wave 1\n"

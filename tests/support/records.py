@@ -141,8 +141,10 @@ def work(name: str = "01-01", base: str = BASE, commit: str = "c1", *, passed: b
 class Story:
     """One pass, told step by step; `commit` is where the work stands."""
 
-    def __init__(self, given: Brief | None = None, start: RunStarted | None = None) -> None:
-        self.brief, self.start = given or brief(), start or started()
+    def __init__(
+        self, given: Brief | None = None, start: RunStarted | None = None, kept: tuple[Entry, ...] = ()
+    ) -> None:
+        self.brief, self.start, self.kept = given or brief(), start or started(), kept
         self.entries: tuple[Entry, ...] = ()
 
     def tell(self, event: Event) -> "Story":
@@ -213,7 +215,7 @@ class Story:
 
     @property
     def record(self) -> PhaseRecord:
-        return PhaseRecord(start=self.start, brief=self.brief, entries=self.entries)
+        return PhaseRecord(start=self.start, brief=self.brief, entries=self.entries, kept=self.kept)
 
 
 def waits(outcome: Outcome = "usage_limited", **more: Any) -> WaitStarted:

@@ -1,5 +1,6 @@
 """What each role is asked to return. Field names are the rules'; a missing optional field has its default."""
 
+import re
 from typing import Literal
 
 from autopilot.domain.evidence import Claim, Opinion
@@ -87,6 +88,14 @@ class FixClaim(Claim, frozen=True, kw_only=True):
     context_exhausted: bool = False
 
 
+_HOLDS = frozenset({"pass", "passed", "passes", "passing", "met", "ok", "okay", "yes", "true", "verified", "satisfied",
+                    "success", "successful", "succeeded", "confirmed", "done", "complete", "completed"})  # fmt: skip
+_FAILS = frozenset({"fail", "failed", "fails", "failing", "unmet", "not", "false", "no", "contradicted", "unsatisfied",
+                    "unverified", "error", "missing", "incomplete", "partial", "partially"})  # fmt: skip
+_DEFERS = frozenset({"deferred", "defer", "human", "manual", "needs_human", "needs_human_verification", "unverifiable",
+                     "behavioral_unverifiable"})  # fmt: skip
+
+
 class CriterionResult(Value, frozen=True, kw_only=True):
     criterion: str = ""
     status: str = ""
@@ -96,8 +105,20 @@ class CriterionResult(Value, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the reviewer says of this criterion, in one word or another, that it does not hold."""
-        return self.status.strip().lower() in {"fail", "failed", "unmet", "not met", "not_met", "false", "no"}
+        """Whether the reviewer does not say that the criterion holds. What only a person can see is no failure."""
+        return self._word not in _HOLDS | _DEFERS
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the status is missing or says nothing: then it is asked for once more, and counts as failed."""
+        return self._word not in _HOLDS | _FAILS | _DEFERS
+
+    @property
+    def _word(self) -> str:
+        """The first word of the status; a check mark stands for one."""
+        found = re.search(r"[a-z_]+", self.status.lower().replace("needs human", "needs_human"))
+        marked = self.status.strip()[:1] in {"\u2713", "\u2714", "\u2705"}
+        return found[0] if found else "pass" if marked else ""
 
 
 class TaskOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"}):
@@ -178,13 +199,28 @@ class JudgeOpinion(Opinion, frozen=True, kw_only=True):
 class DivergenceOpinion(Opinion, frozen=True, kw_only=True):
     """JUDG-05, JUDG-06: the judge's second call, after it has seen the verifier's report."""
 
-    recommendation: Recommendation
+    recommendation: Recommendation | None = None
     agreements: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
     verifier_missed: tuple[str, ...] = ()
     judge_missed: tuple[str, ...] = ()
     concerns: tuple[str, ...] = ()
     retraced: tuple[Trace, ...] = ()
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        return (*self.disagreements, *self.verifier_missed, *self.judge_missed)
+
+    @property
+    def word(self) -> Recommendation | None:
+        """
+        What the comparison amounts to. Without a recommendation agreement leaves the judge's first word as it is.
+
+        Differences that nobody resolved ask for debugging; None when nothing was compared.
+        """
+        if self.recommendation is not None:
+            return self.recommendation
+        return "debug" if self.differences else "proceed" if self.agreements else None
 
 
 class CriterionScore(Value, frozen=True, kw_only=True):
@@ -208,8 +244,8 @@ class Coverage(Value, frozen=True, kw_only=True):
 class RateOpinion(Opinion, frozen=True, kw_only=True):
     """RATE-12."""
 
-    alignment_score: float
-    scorecard: tuple[CriterionScore, ...]
+    alignment_score: float | None = None
+    scorecard: tuple[CriterionScore, ...] = ()
     aggregate_justification: str = ""
     side_effects: tuple[str, ...] = ()
     commands_run: tuple[str, ...] = ()

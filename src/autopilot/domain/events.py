@@ -68,7 +68,8 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     `retry` names the phases that had failed or were blocked and get one more chance (RSM-03).
 
     `caps` are those the user gave anew. `anew` is how many steps had been finished when the count of tries began again,
-    None when it goes on. `at_once`: agents are asked though their usage windows may not have opened.
+    None when it goes on. `at_once`: agents are asked though their usage windows may not have opened. `steps` has, by
+    phase, the step from which a person wants it retried; empty for the one that failed.
     """
 
     pid: int
@@ -78,6 +79,7 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     caps: RunCaps = RunCaps()
     anew: int | None = None
     at_once: bool = False
+    steps: dict[str, str] = {}
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):

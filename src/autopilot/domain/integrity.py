@@ -14,7 +14,7 @@ SHOW = "Give in files_checked at least one entry a criterion, each as `path:line
 
 def rejected(record: PhaseRecord) -> int:
     """How many answers about the phase were rejected, those of the passes this one mends included."""
-    own = sum(isinstance(step.verdict, Retry) and bool(step.verdict.rejects) for step in record.finished)
+    own = sum(isinstance(step.verdict, Retry) and bool(step.verdict.rejects) for step in record.counted)
     return record.brief.rejected + own
 
 

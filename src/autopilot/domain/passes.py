@@ -18,6 +18,29 @@ class Spec(Value, frozen=True, kw_only=True):
     sha256: str
 
 
+class Continuation(Value, frozen=True, kw_only=True):
+    """Where a pass continues an earlier one of its phase, whose finished steps count as its own."""
+
+    number: int
+    """The pass that is continued."""
+    steps: int
+    """How many of its finished steps are kept."""
+    step: str
+    """The step to start with."""
+    unusable: str = ""
+    """What was wrong with the last answer to that step."""
+    because: str = ""
+    """Why the gate of that step gave up."""
+    done: tuple[str, ...] = ()
+    """The tasks that the kept steps finished."""
+    tasks: int = 0
+    """How many tasks for agents the plan has."""
+    handed_over: bool = False
+    """The executor had run out of context (CTXE-01r)."""
+    fresh: bool = False
+    """A person asked for it: limits on tries count from here."""
+
+
 class Brief(Value, frozen=True, kw_only=True):
     """
     All a pass of a phase starts from. SPWN-01: summaries and paths, never another phase's content.
@@ -37,6 +60,9 @@ class Brief(Value, frozen=True, kw_only=True):
     `first_base` is set where the pass continues earlier ones of this run: the commit the first of them began on.
     The end of a run has the phases it `covers` and the `steps` that are due; None and empty in runs of versions that
     covered all targets.
+    `continues` names the pass that this one continues. `accepted`: plan-check let `plan` through in an earlier pass, so
+    every task of it has to be carried out. `accepted_before` are plans of this phase that a later one replaced: what
+    they ask for must still hold.
     """
 
     phase: Phase
@@ -75,11 +101,23 @@ class Brief(Value, frozen=True, kw_only=True):
     first_base: str = ""
     covers: tuple[str, ...] | None = None
     steps: tuple[str, ...] = ()
+    continues: Continuation | None = None
+    accepted: bool = False
+    accepted_before: tuple[Plan, ...] = ()
 
     @property
     def began_on(self) -> str:
         """The commit the phase's work began on."""
         return self.first_base or self.base
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether the plan was accepted before this pass, so that no task of it may be dropped."""
+        return self.plan is not None and (self.accepted or bool(self.done))
+
+    def done_under(self, plan: Plan) -> tuple[str, ...]:
+        """The tasks of the plan that an earlier pass finished; those of another plan may have the same ids."""
+        return self.done if self.plan is not None and self.plan.sha256 == plan.sha256 else ()
 
     @property
     def task_types(self) -> str:

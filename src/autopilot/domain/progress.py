@@ -56,8 +56,9 @@ def nothing_built(record: PhaseRecord) -> bool:
 
 
 def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:
-    sent_back = [i for i, s in enumerate(record.finished) if _replanned(s)]
-    return record.finished[sent_back[-1] + 1 :] if sent_back else record.finished
+    steps = record.counted
+    sent_back = [i for i, s in enumerate(steps) if _replanned(s)]
+    return steps[sent_back[-1] + 1 :] if sent_back else steps
 
 
 def _replanned(step: StepFinished) -> bool:
@@ -65,11 +66,20 @@ def _replanned(step: StepFinished) -> bool:
 
 
 def replans(record: PhaseRecord) -> int:
-    return sum(_replanned(s) for s in record.finished)
+    return sum(_replanned(s) for s in record.counted)
 
 
 def debugs(record: PhaseRecord) -> int:
-    return sum(isinstance(s.result, Debugged) for s in record.finished)
+    return sum(isinstance(s.result, Debugged) for s in record.counted)
+
+
+def own_replans(record: PhaseRecord) -> int:
+    """Those of this pass alone, for sums over all passes of a phase."""
+    return sum(_replanned(s) for s in record.own_finished)
+
+
+def own_debugs(record: PhaseRecord) -> int:
+    return sum(isinstance(s.result, Debugged) for s in record.own_finished)
 
 
 def debugs_left(record: PhaseRecord) -> int:

@@ -28,7 +28,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Phase, Plan, Task
-from autopilot.domain.results import PlanChecked, StepResult, Triaged
+from autopilot.domain.results import PlanChecked, StepResult, Triaged, Unanswered
 from autopilot.domain.run_caps import capped
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
@@ -43,20 +43,38 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
     One pass of one phase. `start` is the run's first event, `brief` what this pass began with.
 
     `shown` are planning files of other phases that belong to what is looked at: at a run's end the accepted plans.
+    `kept` are the entries of the pass that this one continues, up to where it takes over.
     """
 
     start: RunStarted
     brief: Brief
     entries: tuple[Entry, ...] = ()
     shown: dict[str, str] = {}
+    kept: tuple[Entry, ...] = ()
 
     @property
     def phase(self) -> Phase:
         return self.brief.phase
 
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """What this pass rests on: the entries it kept, then its own."""
+        return (*self.kept, *self.entries)
+
     @cached_property
     def finished(self) -> tuple[StepFinished, ...]:
+        """The finished steps of this pass, those of the pass it continues included."""
+        return tuple(e.event for e in self.history if isinstance(e.event, StepFinished))
+
+    @property
+    def own_finished(self) -> tuple[StepFinished, ...]:
         return tuple(e.event for e in self.entries if isinstance(e.event, StepFinished))
+
+    @property
+    def counted(self) -> tuple[StepFinished, ...]:
+        """The finished steps that count toward limits on tries: all, or those since a person asked for a retry."""
+        continues = self.brief.continues
+        return self.own_finished if continues and continues.fresh else self.finished
 
     @property
     def commit(self) -> str:
@@ -94,9 +112,19 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
         return sum(f.step == step for f in self.finished)
 
     def complaint(self) -> str | None:
-        """Why the last gate sent work back, if it did."""
-        last = self.finished[-1].verdict if self.finished else None
+        """Why the last gate sent work back, if it did. An answer that could not be used is no reason of a gate."""
+        if self.brief.continues and self.brief.continues.because and not self.own_finished:
+            return self.brief.continues.because
+        last = next((s.verdict for s in reversed(self.finished) if not isinstance(s.result, Unanswered)), None)
         return last.because if isinstance(last, Retry) else None
+
+    @property
+    def unusable(self) -> str:
+        """What was wrong with the last answer of the step that is asked again; empty if nothing was."""
+        if self.brief.continues and not self.own_finished:
+            return self.brief.continues.unusable
+        last = self.finished[-1].result if self.finished else None
+        return f"({last.outcome}) {last.detail}".strip() if isinstance(last, Unanswered) else ""
 
     def answered(self, call: str) -> AgentAnswered | None:
         """The newest answer to the call: one that had to be asked again counts as it was answered last."""
@@ -108,15 +136,27 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
         """
         The accepted plan: the newest one plan-check let through.
 
-        Before there is one: the plan this pass was given, if it mends earlier work or only checks what is there.
+        Before there is one: the plan this pass was given, if it was accepted before, if the pass fixes earlier work, or
+        if it only checks what is there.
         """
-        for done in reversed(self.finished):
-            if isinstance(done.result, PlanChecked) and isinstance(done.verdict, Advance):
-                return done.result.plan
+        if plans := self._let_through():
+            return plans[-1]
         triaged, given = self.find(Triaged), self.brief.plan
         only_checked = triaged is not None and triaged.routing == "verify_only"
-        in_force = self.brief.cycle or (only_checked and given is not None and given.existed_before)
-        return given if in_force else None
+        users = only_checked and given is not None and given.existed_before
+        return given if self.brief.cycle or self.brief.is_promised or users else None
+
+    @property
+    def replaced_plans(self) -> tuple[Plan, ...]:
+        """The plans of this phase that were accepted before the one in force. What they ask for must still hold."""
+        given = (self.brief.plan,) if self.brief.plan and self.brief.is_promised else ()
+        plans = {plan.sha256: plan for plan in (*self.brief.accepted_before, *given, *self._let_through())}
+        return tuple(plan for sha256, plan in plans.items() if self.plan and sha256 != self.plan.sha256)
+
+    def _let_through(self) -> tuple[Plan, ...]:
+        """The plans that plan-check let through in this pass, in order."""
+        steps = ((step.result, step.verdict) for step in self.finished)
+        return tuple(r.plan for r, verdict in steps if isinstance(r, PlanChecked) and isinstance(verdict, Advance))
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -128,7 +168,16 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
         if self.brief.cycle:
             planned = self.brief.plan.tasks if self.brief.plan and self.brief.found else ()
             return (remediation_task(self.brief), *(task for task in planned if task.type != "auto"))
-        return tuple(t for t in self.plan.tasks if t.id not in self.brief.done) if self.plan else ()
+        plan = self.plan
+        return tuple(task for task in plan.tasks if task.id not in self.brief.done_under(plan)) if plan else ()
+
+
+def kept_entries(brief: Brief, continued: PhaseRecord) -> tuple[Entry, ...]:
+    """What a pass keeps of the one it continues: everything up to the end of the last step that still counts."""
+    assert brief.continues is not None
+    history = continued.history
+    ends = [0, *(at for at, entry in enumerate(history, start=1) if isinstance(entry.event, StepFinished))]
+    return history[: ends[brief.continues.steps]]
 
 
 def remediation_task(brief: Brief) -> Task:
@@ -228,6 +277,16 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     def retried(self, phase: str) -> bool:
         """Whether the phase got another chance after it had failed."""
         return any(isinstance(event, RunResumed) for event in self.chronicle.told.get(phase, ()))
+
+    def retry_from(self, phase: str) -> str | None:
+        """
+        The step from which a person wants the phase retried; empty for the one that failed.
+
+        None when no person asked for it.
+        """
+        resumed = (e for e in reversed(self.chronicle.told.get(phase, ())) if isinstance(e, RunResumed))
+        newest = next(resumed, None)
+        return newest.steps.get(phase) if newest else None
 
     def standing(self, phase: str) -> tuple[PhaseFinished, ...]:
         """The passes that count: all of them, or those since the phase got another chance; a person's word included."""

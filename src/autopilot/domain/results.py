@@ -27,6 +27,8 @@ from autopilot.domain.visual import VisualResults
 
 # Ends the name of a check that was run as it was before the work.
 OLD = ".old"
+# Follows the name of a check that a plan asked for which a later one replaced.
+REPLACED = ".plan-"
 
 
 class Preflighted(Tagged, frozen=True, kw_only=True):

@@ -20,8 +20,9 @@ def score(opinion: RateOpinion) -> float:
     """RATE-07, RATE-08, AMB-31: the mean of the scorecard, floored; the rater's own number only if it is lower."""
     rows = [Decimal(str(_bounded(row.score))) for row in opinion.scorecard]
     mean = sum(rows, Decimal(0)) / len(rows)
-    claimed = Decimal(str(_bounded(opinion.alignment_score)))
-    return float(min(mean, claimed).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
+    own = opinion.alignment_score
+    lower = mean if own is None else min(mean, Decimal(str(_bounded(own))))
+    return float(lower.quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
 
 
 def mean_score(scores: Iterable[float | None]) -> float | None:

@@ -35,6 +35,7 @@ ANSWERS = frozenset({"ok", "bad_output"})
 REPAIR = (
     "Your last answer could not be used: {problem}\nDo not redo the work. Answer with one JSON object as asked.\n\n"
 )
+AGAIN = "Your last answer could not be used: {problem}\nDo the work as asked and answer with one JSON object.\n\n"
 Heard = tuple[AgentAnswered, ...]
 
 
@@ -77,7 +78,7 @@ class StepAgents:
         workspace = self._hands.workspace
         files = self._files(question)
         change = workspace.sealed(onto, self.step_id) if self._resumed else None
-        found = "" if change else self._found(question.prompt)
+        found = "" if change else self._found(self._first_prompt(question))
         place = Workplace(workspace, self._record.commit, self.step_id, files, found)
         try:
             value, events = self._finished_work(question, place, files)
@@ -139,7 +140,7 @@ class StepAgents:
     ) -> tuple[A, Heard, tuple[str, ...]]:
         """The answer as its type, and what is still wrong with it; one repair if it does not fit."""
         heard: Heard = ()
-        prompt, problem = question.prompt, ""
+        prompt, problem = self._first_prompt(question), ""
         again = f"{self.step_id}.2"
         for call_id in (self.step_id, again):
             event = self._heard(call_id) or self._answer(question, call_id, prompt, place, files)
@@ -151,6 +152,11 @@ class StepAgents:
             reminders = "\n".join(objection.reminder for objection in objections)
             prompt = (f"{reminders}\n\n" if reminders else REPAIR.format(problem=problem)) + question.prompt
         raise NoAnswer("bad_output", problem)
+
+    def _first_prompt(self, question: Question[A]) -> str:
+        """With what was wrong, if the step had an answer before that could not be used."""
+        unusable = self._record.unusable
+        return (AGAIN.format(problem=unusable) if unusable else "") + question.prompt
 
     def _answer(
         self, question: Question[A], call_id: str, prompt: str, place: Place, files: Mapping[str, str]
@@ -308,13 +314,32 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
     try:
         # All of it, fields included that nobody asked for: a number no program can hold makes it unusable.
         given = msgspec.json.decode(event.answer)
-        if "\\" not in event.answer and event.answer.isprintable():
-            return msgspec.json.decode(event.answer, type=answer, strict=False), ""
-        return msgspec.convert(_harmless(given), answer, strict=False), ""
+        plain = "\\" not in event.answer and event.answer.isprintable()
+        return _converted(given if plain else _harmless(given), answer), ""
     except msgspec.ValidationError as error:
         return None, str(error)
     except (msgspec.DecodeError, RecursionError) as error:
         return None, f"it is no valid JSON: {error}"
+
+
+def _converted(given: Any, answer: type[A]) -> A:
+    """A field that is null where its type has no null counts as left out: agents write both."""
+    try:
+        return msgspec.convert(given, answer, strict=False)
+    except msgspec.ValidationError as error:
+        try:
+            return msgspec.convert(_without_nulls(given), answer, strict=False)
+        except msgspec.ValidationError:
+            raise error from None
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case list():
+            return [_without_nulls(item) for item in value]
+        case dict():
+            return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return value
 
 
 def _harmless(value: Any) -> Any:

@@ -10,7 +10,6 @@ import msgspec
 from autopilot.domain.costs import estimated_tokens
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, MergeRefused, StepFinished
-from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.held_out import held_out
 from autopilot.domain.integrity import rejected
 from autopilot.domain.passes import Brief
@@ -21,6 +20,7 @@ from autopilot.domain.results import Triaged
 from autopilot.domain.uniformity import enhanced
 from autopilot.domain.verdict import Advance
 from autopilot.engine.asking import attempt_key
+from autopilot.engine.continuing import continuation, promised_plan
 from autopilot.engine.footing import refusal
 from autopilot.engine.hands import Hands
 from autopilot.engine.orchestrate import Spawn
@@ -44,26 +44,28 @@ def brief_for(
 ) -> Brief:
     """`passes` are the phase's earlier passes in this run, `told` what the parts of a split one leave to be mended."""
     start, phase = run.start, spawn.phase
-    handed, word = carried_on(spawn, passes), refusal(run, phase.id)
-    issues = word.complaints if word else ()
-    in_force, done = handed or told, completed_dirs(run)
-    found = in_force.plan if in_force else plan_for(spawn, run, passes, hands)
+    continues = continuation(spawn, run, passes)
+    if continues:
+        numbers = {"number": len(passes), "earlier": dict(counted(passes)), "slot": spawn.slot}
+        return mapped(msgspec.structs.replace(passes[-1].brief, **numbers, continues=continues), hands)
+    promised, word = promised_plan(spawn, run, passes), refusal(run, phase.id)
+    issues, done = word.complaints if word else (), completed_dirs(run)
+    found = promised or (told.plan if told else plan_for(spawn, run, passes, hands))
     brief = Brief(
         phase=phase,
         dir=_folder(phase.id, run),
-        base=handed.commit if handed else spawn.base,
+        base=spawn.base,
         position=start.targets.index(phase.id) + 1,
         total=len(start.targets),
         number=len(passes),
         cycle=spawn.cycle,
         feedback=issues or (told.feedback if told else () if spawn.cycle else refusals(phase.id, run)),
         plan=found,
-        skip_research=bool(handed) or not start.settings.research,
+        skip_research=not start.settings.research,
         pass_threshold=start.settings.pass_threshold,
         requirements=start.requirements.get(phase.id, ()),
         unmet=unmet(phase, run),
         earlier=dict(counted(passes)),
-        done=tasks_done(handed) if handed else (),
         held=held_before(passes),
         found=issues,
         mode=spawn.mode,
@@ -75,7 +77,9 @@ def brief_for(
         completed_more=max(0, len(done) - MOST_DIRS),
         estimated_tokens=estimated_tokens(phase, found),
         context=start.contexts.get(phase.id),
-        first_base=first_base(handed.commit if handed else spawn.base, passes) if handed or spawn.cycle else "",
+        first_base=first_base(spawn.base, passes) if spawn.cycle else "",
+        accepted=promised is not None,
+        accepted_before=passes[-1].replaced_plans if passes and (promised or spawn.cycle) else (),
     )
     brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
@@ -143,15 +147,6 @@ def held_before(passes: tuple[PhaseRecord, ...]) -> tuple[str, ...]:
     """What was kept back once is kept back until the phase is over, though it may hold by now."""
     first = next((p for p in passes if p.find(Triaged)), None)
     return tuple(criterion.id for criterion in held_out(first)) if first else ()
-
-
-def carried_on(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> PhaseRecord | None:
-    """CTXE-01r: the pass whose work this one goes on with, if its executor ran dry and the line has not moved since."""
-    last = passes[-1] if passes else None
-    if last is None or spawn.cycle or not handed_over(last) or last.brief.cycle:
-        return None
-    began = next(p.brief.base for p in reversed(passes) if not p.brief.done)
-    return last if began == spawn.base else None
 
 
 def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:

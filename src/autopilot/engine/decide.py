@@ -30,21 +30,21 @@ Move = Run | Finish
 
 
 def next_move(record: PhaseRecord) -> Move:
-    if len(record.finished) >= record.start.settings.limits.steps_per_phase:
-        return Finish("failed", f"{len(record.finished)} steps and no end in sight", rollback=True)
+    if len(record.counted) >= record.start.settings.limits.steps_per_phase:
+        return Finish("failed", f"{len(record.counted)} steps and no end in sight", rollback=True)
     if (split := split_due(record)) is not None:
         return Finish("split_request", split.reason)
     goal = destination(record)
     if isinstance(goal, Finish):
         return goal
-    before = record.brief.earlier.get(goal, 0) + record.attempts(goal)
+    before = record.brief.earlier.get(goal, 0) + sum(step.step == goal for step in record.own_finished)
     return Run(stage_named(goal), before + 1)
 
 
 def destination(record: PhaseRecord) -> Finish | str:
     """The step the last verdict leads to, or the end."""
-    if not record.finished:
-        return PIPELINE[0].name
+    if not record.own_finished:
+        return record.brief.continues.step if record.brief.continues else PIPELINE[0].name
     last = record.finished[-1]
     match last.verdict:
         case Advance(to=to, because=because):

@@ -12,7 +12,7 @@ from autopilot.domain.execution import violation
 from autopilot.domain.integrity import places
 from autopilot.domain.oversize import split_due, split_request
 from autopilot.domain.passes import PhaseOutcome, StepDigest
-from autopilot.domain.progress import auto_tasks, debugs, failed_tasks, only_checked, replans, task_states
+from autopilot.domain.progress import auto_tasks, failed_tasks, only_checked, own_debugs, own_replans, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Compared,
@@ -58,8 +58,8 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         commit_shas=commits(record),
         automated_checks=automated(verified.gates if verified else (), verified.old_failures if verified else ()),
         issues=(*issues(record, finish), *(() if splits else oversize(record))),
-        debug_attempts=debugs(record),
-        replan_attempts=replans(record),
+        debug_attempts=own_debugs(record),
+        replan_attempts=own_replans(record),
         recommendation=recommendation(record, finish),
         summary=f"{finish.status}: {finish.reason}",
         verification_duration_seconds=verified.seconds if verified else 0.0,
@@ -151,7 +151,7 @@ def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> d
 def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
     failed = (f"task {task} FAILED" for task in failed_tasks(record))
     stopped = (finish.reason,) if finish.status not in {"completed", "split_request"} else ()
-    touched = {p for e in record.entries if isinstance(e.event, AgentAnswered) for p in e.event.touched}
+    touched = {p for e in record.history if isinstance(e.event, AgentAnswered) for p in e.event.touched}
     planning = (f"planning file touched by an agent: {path}" for path in sorted(touched))
     return (*failed, *stopped, *planning, *warnings(record), *reported(record))
 
@@ -193,7 +193,7 @@ def noticed(record: PhaseRecord) -> Iterator[str]:
 
 def digests(record: PhaseRecord) -> dict[str, StepDigest]:
     """RET-04, RET-05: one entry a step of the pipeline."""
-    asked = {e.event.call.split("/")[-2] for e in record.entries if isinstance(e.event, AgentAnswered)}
+    asked = {e.event.call.split("/")[-2] for e in record.history if isinstance(e.event, AgentAnswered)}
     steps = ("preflight", "triage", "research", "plan", "plan_check", "execute", "verify", "judge", "rate")
     return {step: _digest(record, step, agent_spawned=step in asked) for step in steps}
 

@@ -36,7 +36,7 @@ def looked(record: PhaseRecord) -> Iterator[str]:
 
 def oversized(record: PhaseRecord) -> Iterator[str]:
     """BUD-02: each agent that said too much."""
-    answers = (entry.event for entry in record.entries if isinstance(entry.event, AgentAnswered))
+    answers = (entry.event for entry in record.history if isinstance(entry.event, AgentAnswered))
     yield from dict.fromkeys(issue for answer in answers for issue in answer.issues)
 
 

@@ -10,7 +10,7 @@ from autopilot.domain.digest import PassDigest, digest_of
 from autopilot.domain.events import Entry, Event, RunStarted, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
-from autopilot.domain.record import PhaseRecord, RunRecord
+from autopilot.domain.record import PhaseRecord, RunRecord, kept_entries
 from autopilot.domain.tally import Tally, tallied
 
 SPARE = 8
@@ -74,9 +74,15 @@ class Streams:
             if known is not None and known.entries is entries and known.start is start:
                 return known
             shown = self._plans() if brief.phase.id == COMPLETION else inherited(brief)
-            record = PhaseRecord(start=start, brief=brief, entries=entries, shown=shown)
+            kept = kept_entries(brief, self._continued(brief)) if brief.continues else ()
+            record = PhaseRecord(start=start, brief=brief, entries=entries, shown=shown, kept=kept)
             self._records[stream] = record
             return record
+
+    def _continued(self, brief: Brief) -> PhaseRecord:
+        """The pass that this one continues."""
+        assert brief.continues is not None
+        return self.phase(self.run().begun(brief.phase.id)[brief.continues.number])
 
     def completions(self) -> tuple[PhaseRecord, ...]:
         """The steps behind the last phase, each time they were begun."""

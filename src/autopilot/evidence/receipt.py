@@ -29,7 +29,7 @@ from autopilot.domain.receipts import (
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
-from autopilot.domain.results import Debugged, Executed, Fixed, Triaged, Verified
+from autopilot.domain.results import REPLACED, Debugged, Executed, Fixed, Triaged, Verified
 from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, AskHuman, Retry, Verdict
 
 UNANCHORED = "unanchored: the roadmap has no criterion with a command for this phase"
@@ -202,10 +202,18 @@ def _work_runs(record: PhaseRecord, step: str, work: Work) -> Iterator[DecidingR
 
 def _verified_runs(record: PhaseRecord, seen: Verified) -> Iterator[DecidingRun]:
     for run in seen.checks:
+        if _over_gone_tests(record, run):
+            continue
         made = _deciding(record, run, step="verify", commit=seen.commit)
         yield msgspec.structs.replace(made, laid=True, restored_from=record.brief.base if run.restored else None)
     for run in seen.gates:
         yield _deciding(record, run, step="verify", commit=seen.commit, gate=True)
+
+
+def _over_gone_tests(record: PhaseRecord, run: CommandRun) -> bool:
+    """Whether it ran over test files of a plan that was replaced since: these are gone, so it cannot be run again."""
+    gone = (test.path for plan in record.replaced_plans for test in plan.tests)
+    return REPLACED in run.check and any(path in run.command for path in gone)
 
 
 def _deciding(record: PhaseRecord, run: CommandRun, *, step: str, commit: str, gate: bool = False) -> DecidingRun:
@@ -236,9 +244,9 @@ def _kind(run: CommandRun) -> Kind:
 
 def _expected(record: PhaseRecord, run: CommandRun) -> Expectation:
     """What the criterion of that name and command asks for."""
-    plans = (record.plan, record.brief.plan)
+    plans = (record.plan, record.brief.plan, *record.replaced_plans)
     planned = (c for plan in plans if plan for task in plan.tasks for c in task.criteria)
-    names = {run.check, run.check.removesuffix(".old")}
+    names = {run.check, run.check.removesuffix(".old"), run.check.partition(REPLACED)[0]}
     known = (*record.phase.criteria, *planned)
     return next((c.expect for c in known if c.id in names and c.command == run.command), Expectation())
 
@@ -307,7 +315,7 @@ def _in_force(record: PhaseRecord, run: RunRecord) -> tuple[tuple[Spec, dict[str
 
     By the times in the journal: a process that resumed the run after the pass was over has no part in it.
     """
-    began, ended = record.entries[0].at, record.entries[-1].at
+    began, ended = record.history[0].at, record.entries[-1].at
     told = [(e.at, e.event) for e in run.entries if isinstance(e.event, RunStarted | RunResumed) and e.at <= ended]
     before = sum(at <= began for at, _ in told)
     return tuple((event.spec, dict(sorted(event.tools.items()))) for _, event in told[max(0, before - 1) :])

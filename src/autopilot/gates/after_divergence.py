@@ -1,6 +1,6 @@
 """What do judge and verifier make of the work together? The harsher word counts."""
 
-from autopilot.domain.answers import DivergenceOpinion, Recommendation
+from autopilot.domain.answers import Recommendation
 from autopilot.domain.integrity import rejected
 from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.progress import Route, debugs_left, full_route
@@ -10,6 +10,7 @@ from autopilot.domain.verdict import END, Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 SEVERITY: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
+NOT_COMPARED = "The judge's second answer compares nothing with the verifier's report."
 RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-stamping."
 
 
@@ -39,9 +40,9 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
     compared = both.opinion
     opinions = DivergenceOpinions(
         first=judged.recommendation,
-        second=compared.recommendation,
+        second=compared.word,
         concerns=(*both.concerns, *compared.verifier_missed, *judged.concerns),
-        independent=bool(differences(compared) or judged.independent_evidence),
+        independent=bool(compared.differences or judged.independent_evidence),
     )
     facts = DivergenceFacts(
         debugs_left=debugs_left(record),
@@ -51,14 +52,18 @@ def gather(record: PhaseRecord) -> Evidence[DivergenceFacts, DivergenceOpinions,
     return Evidence(facts, opinions, Claims())
 
 
-def differences(compared: DivergenceOpinion) -> tuple[str, ...]:
-    return (*compared.disagreements, *compared.verifier_missed, *compared.judge_missed)
-
-
 def harsher(o: DivergenceOpinions) -> Recommendation:
     if o.first is None or o.second is None:
         return "halt"
     return max(o.first, o.second, key=SEVERITY.index)
+
+
+def compare_again(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    return Retry(step="judge_divergence", because=NOT_COMPARED, rejects="JUDG-05")
+
+
+def leave_it(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
+    return Stop(because=NOT_COMPARED, rollback=True)
 
 
 def judge_again(f: DivergenceFacts, o: DivergenceOpinions, c: Claims) -> Verdict:
@@ -95,6 +100,9 @@ GATE = Gate(
     question="What do judge and verifier make of the work together?",
     gather=gather,
     rules=(
+        Rule("it compares nothing, nothing was rejected before",
+             lambda f, o, c: o.second is None and not f.rejected, compare_again),
+        Rule("it compares nothing", lambda f, o, c: o.second is None, leave_it),
         Rule("it shows no analysis of its own, nothing was rejected before",
              lambda f, o, c: harsher(o) == "proceed" and not o.independent and not f.rejected, judge_again),
         Rule("it shows no analysis of its own",

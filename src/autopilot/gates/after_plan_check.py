@@ -24,12 +24,13 @@ class PlanCheckOpinions(Opinions, frozen=True, kw_only=True):
 
 def gather(record: PhaseRecord) -> Evidence[PlanCheckFacts, PlanCheckOpinions, Claims]:
     checked = record.latest(PlanChecked)
+    done = record.brief.done_under(checked.plan)
     facts = PlanCheckFacts(
         tasks=len(checked.plan.tasks),
         blockers=tuple(f"{b.where}: {b.what}" for b in checked.findings if b.severity == "blocker"),
         tries=plan_rounds(record),
         limit=record.start.settings.limits.plan_checks,
-        for_agents=any(t.type == "auto" and t.id not in record.brief.done for t in checked.plan.tasks),
+        for_agents=any(task.type == "auto" and task.id not in done for task in checked.plan.tasks),
     )
     return Evidence(facts, PlanCheckOpinions(checker=checked.opinion), Claims())
 

@@ -49,7 +49,7 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
     opinions = RateOpinions(
         verifier=record.latest(Verified).opinion,
         first=record.latest(Judged).opinion.recommendation,
-        second=record.latest(Compared).opinion.recommendation,
+        second=record.latest(Compared).opinion.word,
         score=rated.score,
         deductions=tuple(f"{s.criterion}: {rated.why(s)}" for s in rated.opinion.scorecard if s.score < MIN_SCORE),
         lowest=tuple(s.criterion for s in sorted(rated.opinion.scorecard, key=lambda s: s.score)[:3]),

@@ -11,6 +11,7 @@ class TriageFacts(Facts, frozen=True, kw_only=True):
     verify_only: bool
     has_plan: bool
     skip_research: bool
+    accepted: bool = False
     pass_ratio: float = 0.0
 
 
@@ -21,6 +22,7 @@ def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
         verify_only=triaged.routing == "verify_only",
         has_plan=brief.plan is not None,
         skip_research=brief.skip_research,
+        accepted=brief.is_promised,
         pass_ratio=triaged.pass_ratio,
     )
     return Evidence(facts, Opinions(), Claims())
@@ -28,6 +30,10 @@ def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
 
 def mend(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
     return Advance(to="execute", because="remediation")
+
+
+def carry_out(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="execute", because="the plan was accepted before")
 
 
 def verify(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
@@ -52,6 +58,7 @@ GATE = Gate(
     gather=gather,
     rules=(
         Rule("this pass mends an earlier one", lambda f, o, c: f.remediation, mend),
+        Rule("an earlier pass had the plan accepted", lambda f, o, c: f.accepted, carry_out),
         Rule("the criteria already hold", lambda f, o, c: f.verify_only, verify),
         Rule("the user brought a plan", lambda f, o, c: f.has_plan, check_plan),
         Rule("research is switched off", lambda f, o, c: f.skip_research, plan),

@@ -7,7 +7,7 @@ from autopilot.domain.honesty import blockers
 from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show, too_shallow
 from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Verified
+from autopilot.domain.results import REPLACED, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
@@ -54,7 +54,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
     seen = record.latest(Verified)
     broken = tuple(run for run in seen.gates if not run.passed and run.check not in seen.old_failures)
     return VerifyFacts(
-        checks=len(seen.checks),
+        checks=sum(REPLACED not in run.check for run in seen.checks),
         failing=(
             *(described(run) for run in (*seen.checks, *broken) if not run.passed),
             *blockers(seen.broken),

@@ -10,7 +10,7 @@ from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseSkipped
 from autopilot.domain.outcomes import Outcome, described, outcome_of
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Plan
-from autopilot.domain.progress import debugs, replans
+from autopilot.domain.progress import own_debugs, own_replans
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY, QUALITY_EXHAUSTED
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
@@ -74,11 +74,11 @@ def tokens_used(passes: Iterable[PhaseRecord]) -> int:
 
 
 def _debugs(history: History) -> int:
-    return sum(turn.outcome.debug_attempts for _, turn in history.finished) + sum(map(debugs, _at_work(history)))
+    return sum(turn.outcome.debug_attempts for _, turn in history.finished) + sum(map(own_debugs, _at_work(history)))
 
 
 def _replans(history: History) -> int:
-    return sum(turn.outcome.replan_attempts for _, turn in history.finished) + sum(map(replans, _at_work(history)))
+    return sum(turn.outcome.replan_attempts for _, turn in history.finished) + sum(map(own_replans, _at_work(history)))
 
 
 def _at_work(history: History) -> tuple[PhaseRecord, ...]:

@@ -43,7 +43,8 @@ def steps_of(passes: Sequence[PhaseRecord], outcome: PhaseOutcome) -> dict[str, 
         open_step = shown_as(record.open_step.step) if record.open_step else None
         if open_step:
             steps[open_step]["status"] = "in_progress"
-    steps["plan"]["validation_rounds"] = sum(1 for record in passes for _ in record.results(PlanChecked))
+    checked = (isinstance(step.result, PlanChecked) for record in passes for step in record.own_finished)
+    steps["plan"]["validation_rounds"] = sum(checked)
     steps["execute"]["tasks"] = tasks_of(passes)
     if steps["execute"]["status"] == "completed" and _unfinished(passes[-1]):
         steps["execute"]["status"] = "in_progress"
@@ -149,7 +150,7 @@ def _verified(result: Verified, *_: object) -> dict[str, Any]:
 def _compared(result: Compared, record: PhaseRecord, _: Entry) -> dict[str, Any]:
     """Of the judge's two answers the harsher counts."""
     first = record.latest(Judged).opinion
-    harsher = max(first.recommendation, result.opinion.recommendation, key=_HARSHER.index)
+    harsher = max(first.recommendation, result.opinion.word or "halt", key=_HARSHER.index)
     return {"recommendation": harsher, "concerns": [*first.concerns, *result.concerns]}
 
 

@@ -63,7 +63,7 @@ def _commits(claimed: tuple[str, ...], work: Work) -> Iterator[str]:
 def _observed(record: PhaseRecord, step: str, n: int) -> tuple[str, ...] | None:
     """What the step's agent was seen running; None unless every call of it was watched."""
     call = f"{record.start.run}/{record.phase.id}/{step}/{n}"
-    events = (e.event for e in record.entries if isinstance(e.event, AgentAnswered))
+    events = (e.event for e in record.history if isinstance(e.event, AgentAnswered))
     calls = [event for event in events if event.call in {call, f"{call}.2"}]
     if not calls or not all(event.observes for event in calls):
         return None

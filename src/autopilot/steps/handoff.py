@@ -29,7 +29,7 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
         f"# Handoff: Phase {record.phase.id} -- {record.phase.name}\n\n"
         f"- **phase_id:** {record.phase.id}\n"
         f"- **reason:** context_exhaustion\n"
-        f"- **timestamp:** {record.entries[-1].at}\n"
+        f"- **timestamp:** {record.history[-1].at}\n"
         f"- **last_checkpoint_sha:** {record.commit}\n\n"
         f"## Tasks Completed\n{_table(('Task ID', 'Status', 'Commit SHA', 'Files Modified'), rows)}\n\n"
         f"## Tasks Remaining\n{_table(('Task ID', 'Description', 'Estimated Complexity'), left)}\n\n"

@@ -86,5 +86,5 @@ def comparison(compared: Compared) -> str:
         f"### Missed by the judge\n{bullets(seen.judge_missed, 'none')}\n"
         f"### Traced Again\n{bullets(again, 'none')}\n"
         f"### Concerns\n{bullets(compared.concerns, 'none')}\n"
-        f"### Recommendation now\n{seen.recommendation}\n"
+        f"### Recommendation now\n{seen.word or 'not given'}\n"
     )

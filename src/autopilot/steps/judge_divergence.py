@@ -1,7 +1,6 @@
 """Show the judge the verifier's report, now that its own is written, and have it compare the two."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from autopilot.domain.answers import DivergenceOpinion, Trace
@@ -13,6 +12,7 @@ from autopilot.domain.results import Compared, Verified
 from autopilot.steps.prompt import heading, render
 
 NOT_RETRACED = "Judge did not re-trace any entry of the verifier's behavioral traces."
+UNSAID = "Your answer has no recommendation. Say what you recommend now: proceed, debug, rollback or halt."
 RETRACE = (
     "Follow at least one row of the report's Behavioral Traces again yourself and give it in retraced, with status "
     "VERIFIED, CONTRADICTED or BEHAVIORAL_UNVERIFIABLE as you find it.\n"
@@ -20,7 +20,11 @@ RETRACE = (
 
 
 def run(record: PhaseRecord, tools: Tools) -> Compared:
-    watched = partial(objections, traces_to_check(record))
+    traces = traces_to_check(record)
+
+    def watched(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+        return (*objections(traces, answer), *unsaid(answer))
+
     question = Question(role="judge_divergence", prompt=prompt(record), answer=DivergenceOpinion, objections=watched)
     answered = tools.agents.ask(question)
     return Compared(opinion=answered.value, added=(NOT_TRACED,) if untraced(record) else (), issues=answered.issues)
@@ -40,12 +44,21 @@ def objections(traces: tuple[Trace, ...], answer: Mapping[str, Any]) -> tuple[Ob
     return (Objection(reminder=f"{NOT_RETRACED} {RETRACE}".strip(), issue=NOT_RETRACED),)
 
 
+def unsaid(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """JUDG-05: without a recommendation an answer is clear only if judge and verifier agree on everything."""
+    differs = any(answer.get(name) for name in ("disagreements", "verifier_missed", "judge_missed"))
+    if answer.get("recommendation") or (answer.get("agreements") and not differs):
+        return ()
+    return (Objection(reminder=UNSAID, issue="Judge gave no recommendation after its comparison."),)
+
+
 def _trace(row: Mapping[str, Any]) -> Trace:
     return Trace(handler=str(row.get("handler", "")), file_line=str(row.get("file_line", "")))
 
 
 def prompt(record: PhaseRecord) -> str:
-    return render(
+    complaint = record.complaint()
+    return (f"{complaint}\n\n" if complaint else "") + render(
         "judge_divergence",
         heading=heading(record),
         dir=record.brief.dir,

@@ -1,12 +1,15 @@
 """Have a second pair of eyes look at one finished task, on a checkout of its own."""
 
-from autopilot.domain.answers import TaskOpinion
+from collections.abc import Mapping
+from typing import Any
+
+from autopilot.domain.answers import CriterionResult, TaskOpinion
 from autopilot.domain.evidence import Finding
 from autopilot.domain.honesty import SPOKEN
 from autopilot.domain.phase import Task
 from autopilot.domain.progress import current_task
 from autopilot.domain.protocols import Tools
-from autopilot.domain.questions import Question
+from autopilot.domain.questions import Objection, Question
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed, MiniVerified
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render
@@ -14,7 +17,9 @@ from autopilot.steps.prompt import bullets, criteria_lines, heading, render
 
 def run(record: PhaseRecord, tools: Tools) -> MiniVerified:
     task = current_task(record)
-    question = Question(role="mini_verify", prompt=prompt(record, task), answer=TaskOpinion, task=task)
+    question = Question(
+        role="mini_verify", prompt=prompt(record, task), answer=TaskOpinion, task=task, objections=unclear_rows
+    )
     return MiniVerified(task=task.id, opinion=tools.agents.ask(question).value)
 
 
@@ -30,6 +35,18 @@ def prompt(record: PhaseRecord, task: Task) -> str:
         noticed=bullets((noticed_line(f) for f in work.findings), "nothing"),
         complaint=f"\n{record.complaint()}\n" if record.complaint() else "",
     )
+
+
+def unclear_rows(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """A row without a word that says whether its criterion holds counts as failed: its reviewer is asked again."""
+    rows = answer.get("criteria_results")
+    given = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    results = (CriterionResult(criterion=str(r.get("criterion", "")), status=str(r.get("status") or "")) for r in given)
+    names = [result.criterion or "a criterion without a name" for result in results if result.unclear]
+    if not names:
+        return ()
+    told = f"criteria_results does not say of these whether they hold: {'; '.join(names)}."
+    return (Objection(reminder=f"{told} Give each the status pass or fail.", issue=told),)
 
 
 def noticed_line(finding: Finding) -> str:

@@ -47,7 +47,7 @@ def prompt(record: PhaseRecord) -> str:
         map=map_line(record),
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
         complaint=f"\n{told}\n" if (told := record.complaint() or sent_back(record)) else "",
-    )
+    ) + still_to_hold(record)
 
 
 def sent_back(record: PhaseRecord) -> str:
@@ -58,6 +58,14 @@ def sent_back(record: PhaseRecord) -> str:
     if record.brief.found:
         return f"A person looked at an earlier try, which was set aside, and found:\n{reasons}"
     return f"This was built before, but did not go with what was merged meanwhile and is in the code now:\n{reasons}"
+
+
+def still_to_hold(record: PhaseRecord) -> str:
+    """For a plan that replaces one that was carried out: verification goes on covering the first."""
+    if record.brief.cycle or record.plan is None:
+        return ""
+    criteria = criteria_lines(tuple(c for task in record.plan.tasks for c in task.criteria))
+    return f"\nAn earlier plan of this phase was carried out. What it asks for must still hold:\n{criteria}\n"
 
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:

@@ -30,12 +30,13 @@ CALIBRATION = (
     "The score is the mean of the rows, rounded down, and never above the rater's own number. A row is held down where "
     "facts, traces or missing evidence do not bear it out; each such deduction says why."
 )
+NEEDED = ("alignment_score", "scorecard", "commands_run")
 NOT_SEEN = "visual testing not performed"
 OUTPUT_SHOWN = 80
 
 
 def run(record: PhaseRecord, tools: Tools) -> Rated:
-    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=objections)
+    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=watched)
     answered = tools.agents.ask(question)
     opinion = answered.value
     if not opinion.commands_run or not opinion.scorecard:
@@ -55,6 +56,19 @@ def sight_of(record: PhaseRecord) -> Sight:
         behavioural=behavioural(record),
         traces=all_traces(record),
     )
+
+
+def watched(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    return (*left_out(answer), *objections(answer))
+
+
+def left_out(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    """RATE-12: the score may be computed from the rows; without rows or commands there is no rating."""
+    lacking = [name for name in NEEDED if answer.get(name) in (None, [], "")]
+    if not lacking:
+        return ()
+    told = f"The rating has no {', '.join(lacking)}."
+    return (Objection(reminder=f"{told} Answer again, with all of it.", issue=told),)
 
 
 def objections(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
@@ -111,6 +125,7 @@ def visual_lines(verified: Verified | None) -> str:
 
 def card(rated: Rated, verified: Verified | None, coverage: Coverage) -> str:
     opinion = rated.opinion
+    own = "not given" if opinion.alignment_score is None else opinion.alignment_score
     checks = verified.checks if verified else ()
     rows = (
         (row.criterion, row.score, row.evidence, test_result(row, checks), row.justification)
@@ -120,7 +135,7 @@ def card(rated: Rated, verified: Verified | None, coverage: Coverage) -> str:
     deductions = (f"{r.criterion}: -{HIGHEST - r.score:.1f} -- {rated.why(r) or 'not justified'}" for r in short)
     return (
         f"{table(('Criterion', 'Score', 'Evidence', 'Test Results', 'Justification'), rows)}\n\n"
-        f"**Alignment Score: {rated.score}/10** ({band(rated.score)}; the rater's own: {opinion.alignment_score})\n\n"
+        f"**Alignment Score: {rated.score}/10** ({band(rated.score)}; the rater's own: {own})\n\n"
         f"{opinion.aggregate_justification}\n\n"
         f"## Deductions\n{bullets(deductions, 'none')}\n\n"
         f"## Visual Testing\n{visual_lines(verified)}\n\n"

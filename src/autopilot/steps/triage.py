@@ -15,6 +15,7 @@ from autopilot.steps.prompt import criteria_under
 
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
 
+ACCEPTED = "override: the plan was accepted before -- every task of it is carried out"
 GUARDED = "override: a {kind} phase -- its criteria guard what is there and do not show that the work is done"
 
 
@@ -28,6 +29,8 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if record.brief.cycle or record.brief.mode == "force":
         why = "remediation" if record.brief.cycle else "force"
         return msgspec.structs.replace(full, note=f"override: {why}")
+    if record.brief.is_promised:
+        return msgspec.structs.replace(full, note=ACCEPTED)
     if not all(check.passed for check in checks):
         return full
     if is_to_be_done(record):
@@ -66,7 +69,7 @@ def declared(record: PhaseRecord) -> Kind:
 def trusted(record: PhaseRecord) -> Plan | None:
     """The plan this pass was given, unless it is one that agents made for an earlier run and that came to nothing."""
     plan = record.brief.plan
-    return plan if plan and (record.brief.cycle or plan.existed_before) else None
+    return plan if plan and (record.brief.cycle or record.brief.is_promised or plan.existed_before) else None
 
 
 def _runnable(criteria: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
@@ -81,7 +84,7 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
     skipped = ["research", "plan", "plan_check", "execute"] if seen.routing == "verify_only" else []
     body = {
         "phase_id": record.phase.id,
-        "timestamp": next(e.at for e in record.entries if getattr(e.event, "result", None) == seen),
+        "timestamp": next(e.at for e in record.history if getattr(e.event, "result", None) == seen),
         "criteria_source": seen.source,
         "criteria_checked": [
             {

@@ -16,4 +16,4 @@ def twin(record: PhaseRecord, **parts: Any) -> str:
 
 def written_at(record: PhaseRecord, result: object) -> str:
     """When the journal got the result."""
-    return next(e.at for e in reversed(record.entries) if getattr(e.event, "result", None) == result)
+    return next(e.at for e in reversed(record.history) if getattr(e.event, "result", None) == result)

@@ -23,8 +23,10 @@ from autopilot.steps.canary import canary
 from autopilot.steps.claims import unseen
 from autopilot.steps.frozen import frozen_tests
 from autopilot.steps.gate_facts import gate_facts
+from autopilot.steps.mini_verify import unclear_rows
 from autopilot.steps.own_checks import hollow_criteria, old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
+from autopilot.steps.replaced_plans import replaced_checks
 from autopilot.steps.spot_check import hollow_tasks
 from autopilot.steps.steadiness import steadied
 from autopilot.steps.tampering import noticed_lines, tampering
@@ -41,6 +43,7 @@ def run(record: PhaseRecord, tools: Tools) -> Verified:
     tree = judged(record, tools, record.commit)
     change = between(tools, whole, record.brief.base, tree.commit)
     checks = tools.facts.check(tree.commit, runnable, frozen_tests(record, record.plan))
+    checks += replaced_checks(record, tools, tree.commit)
     checks += old_checks(record, tools, change, runnable)
     gates = gate_facts(tools, record.start.settings.commands, change, changed_tests(record))
     found = Verified(
@@ -119,7 +122,8 @@ def _there(path: str, line: int, record: PhaseRecord, tools: Tools) -> bool:
 
 
 def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
-    return (*contamination.objections("verify", answer), *enhanced.untraced(record, touched, answer))
+    unclear = unclear_rows(answer)
+    return (*contamination.objections("verify", answer), *unclear, *enhanced.untraced(record, touched, answer))
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:

@@ -149,9 +149,12 @@ class Narrator:
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = told.limits.remediation_cycles
             yield f"Phase {brief.phase.id}: {bar}Remediation cycle {brief.cycle}/{most}."
-        if brief.done and brief.plan:
-            far = f"{len(brief.done)}/{sum(task.type == 'auto' for task in brief.plan.tasks)} tasks completed"
+        if brief.continues and brief.continues.handed_over:
+            far = f"{len(brief.continues.done)}/{brief.continues.tasks} tasks completed"
             yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
+        elif brief.continues:
+            kept, step = brief.continues.steps, brief.continues.step
+            yield f"Phase {brief.phase.id}: continuing from {step}. {kept} finished steps are kept."
         yield from self._beforehand(brief)
         if brief.repo_map:
             yield clean(brief.repo_map)

@@ -34,7 +34,7 @@ def already_there(seen: VerifyOpinion | None, earlier: int = 0) -> Story:
     ("more", "accepted"),
     [
         ({"files_checked": PLACES}, True),
-        ({"criteria_results": tuple(CriterionResult(criterion=p, evidence=p) for p in PLACES)}, True),
+        ({"criteria_results": tuple(CriterionResult(criterion=p, status="pass", evidence=p) for p in PLACES)}, True),
         ({"files_checked": PLACES[:1]}, False),
         ({"files_checked": (PLACES[0], PLACES[0])}, False),
         ({"files_checked": ("letter.txt is there", "it says dear")}, False),

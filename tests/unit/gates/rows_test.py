@@ -21,7 +21,7 @@ from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
 from autopilot.gates import after_phase as phase
 from autopilot.gates.after_audit import AuditFacts, AuditOpinions
-from autopilot.gates.after_divergence import DivergenceFacts, DivergenceOpinions
+from autopilot.gates.after_divergence import NOT_COMPARED, DivergenceFacts, DivergenceOpinions
 from autopilot.gates.after_gap_fix import GapClaims, GapFacts
 from autopilot.gates.after_integration import IntegrationFacts, IntegrationOpinions
 from autopilot.gates.after_judge import JudgeFacts, JudgeOpinions
@@ -146,6 +146,9 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_preflight", "otherwise"): (PreflightFacts(issues=()), NOBODY, SILENCE, Advance()),
     ("after_triage", "this pass mends an earlier one"): (
         triage(remediation=True, verify_only=True), NOBODY, SILENCE, Advance(to="execute", because="remediation")),
+    ("after_triage", "an earlier pass had the plan accepted"): (
+        triage(accepted=True, verify_only=True, has_plan=True), NOBODY, SILENCE,
+        Advance(to="execute", because="the plan was accepted before")),
     ("after_triage", "the criteria already hold"): (
         triage(verify_only=True, has_plan=True, pass_ratio=0.9), NOBODY, SILENCE,
         Advance(to="verify", because="90% of the criteria already hold")),
@@ -208,6 +211,12 @@ CASES: dict[tuple[str, str], Case] = {
         JudgeFacts(rejected=1), judge("debug", "thin"), SILENCE, Advance()),
     ("after_judge", "nothing was rejected before"): (JudgeFacts(), judge("proceed"), SILENCE, Retry),
     ("after_judge", "otherwise"): (JudgeFacts(rejected=1), judge("proceed", "thin", evidence=()), SILENCE, Stop),
+    ("after_divergence", "it compares nothing, nothing was rejected before"): (
+        DivergenceFacts(debugs_left=1), DivergenceOpinions(first="proceed", independent=True), SILENCE,
+        Retry(step="judge_divergence", because=NOT_COMPARED, rejects="JUDG-05")),
+    ("after_divergence", "it compares nothing"): (
+        DivergenceFacts(debugs_left=1, rejected=1), DivergenceOpinions(first="proceed", independent=True), SILENCE,
+        Stop(because=NOT_COMPARED, rollback=True)),
     ("after_divergence", "it shows no analysis of its own, nothing was rejected before"): (
         DivergenceFacts(debugs_left=0), agreeing(independent=False), SILENCE,
         Retry(step="judge", because=divergence.RUBBER_STAMP, rejects="VRFY-02")),

@@ -1,18 +1,21 @@
 """What is handed over when an executor runs out of context (CTXE-01w, CTXE-01x, CTXE-01r)."""
 
+import msgspec
 import pytest
 
-from autopilot.domain.handoff import SAVED, handed_over, tasks_done
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.events import Entry, PhaseStarted
+from autopilot.domain.handoff import SAVED, handed_over
+from autopilot.domain.progress import task_states, waiting_task
+from autopilot.domain.record import PhaseRecord, RunRecord, kept_entries
 from autopilot.domain.results import Unanswered
 from autopilot.domain.verdict import Stop
-from autopilot.engine.briefs import carried_on
-from autopilot.engine.decide import Finish
+from autopilot.engine.continuing import continuation, promised_plan
+from autopilot.engine.decide import Finish, Run, next_move
 from autopilot.engine.orchestrate import Spawn
 from autopilot.engine.outcome import outcome_of
 from autopilot.gates import unanswered
-from autopilot.pipeline import artifacts
-from support.records import BASE, Story, brief, phase, plan, task
+from autopilot.pipeline import artifacts, stage_named
+from support.records import BASE, Story, brief, phase, plan, started, task
 
 DRY = Unanswered(role="execute", outcome="context_exhausted", detail="")
 
@@ -50,25 +53,54 @@ def test_only_an_executor_hands_over(step: str) -> None:
     assert "HANDOFF.md" not in artifacts(story.record)
 
 
-def test_ctxe_01r_the_next_pass_starts_with_the_remaining_tasks() -> None:
+def ran_by(*records: PhaseRecord) -> RunRecord:
+    events = [msgspec.structs.replace(started(), base=BASE), *(PhaseStarted(brief=record.brief) for record in records)]
+    entries = (Entry(number=n, at="2026-01-01T12:00:00.000Z", event=event) for n, event in enumerate(events))
+    return RunRecord(entries=tuple(entries))
+
+
+def after(first: PhaseRecord) -> Story:
+    """The pass that the next one is."""
+    found = continuation(Spawn(phase(), 0, BASE), ran_by(first), (first,))
+    assert found is not None
+    given = msgspec.structs.replace(first.brief, number=1, continues=found)
+    return Story(given, kept=kept_entries(given, first))
+
+
+def test_ctxe_01r_the_next_pass_carries_out_the_tasks_that_are_left() -> None:
+    second = after(exhausted())
+
+    assert (second.record.plan, second.record.commit) == (exhausted().plan, "c1")
+    assert task_states(second.record) == {"01-01": "verified"}
+    assert next_move(second.record) == Run(stage_named("execute"), 1)
+    assert waiting_task(second.record).id == "01-02"
+    assert outcome_of(second.executed("01-02", "c2").record, Finish("failed", "x")).tasks_completed == "2/2"
+
+
+def test_ctxe_01r_work_is_not_continued_once_the_line_has_moved_but_its_plan_is_kept() -> None:
     first = exhausted()
-    assert carried_on(Spawn(phase(), 0, BASE), (first,)) == first
+    moved = Spawn(phase(), 0, "moved")
 
-    second = Story(brief(done=tasks_done(first), plan=first.plan)).planned(first.plan).record
-    assert [t.id for t in second.tasks] == ["01-02"]
-    assert [t.id for t in second.plan.tasks] == ["01-01", "01-02"] if second.plan else False
-
-
-def test_ctxe_01r_work_is_not_carried_on_once_the_line_has_moved() -> None:
-    assert carried_on(Spawn(phase(), 0, "moved"), (exhausted(),)) is None
-    assert carried_on(Spawn(phase(), 1, BASE), (exhausted(),)) is None
-    assert carried_on(Spawn(phase(), 0, BASE), (Story().planned().record,)) is None
+    assert continuation(moved, ran_by(first), (first,)) is None
+    assert promised_plan(moved, ran_by(first), (first,)) == first.plan
+    assert promised_plan(Spawn(phase(), 1, BASE), ran_by(first), (first,)) is None
+    assert continuation(Spawn(phase(), 1, BASE), ran_by(first), (first,)) is None
 
 
 def test_ctxe_01r_what_was_handed_over_twice_is_still_done() -> None:
-    first, second = exhausted(), exhausted(done=("01-00",), base="c1")
+    first = exhausted()
+    second = after(first).executed("01-02", "c2").step("fix", DRY, Stop(because=SAVED)).record
 
-    assert tasks_done(second) == ("01-00", "01-01")
-    assert carried_on(Spawn(phase(), 0, BASE), (first, second)) == second
-    assert "| 01-00 | COMPLETED | in an earlier pass |  |" in artifacts(second)["HANDOFF.md"]
-    assert "EXECUTION-LOG-H0.md" in artifacts(second)
+    found = continuation(Spawn(phase(), 0, BASE), ran_by(first, second), (first, second))
+    assert found is not None
+    assert (found.number, found.done, found.step) == (1, ("01-01", "01-02"), "fix")
+    assert "| 01-01 | COMPLETED | c1 | letter.txt |" in artifacts(second)["HANDOFF.md"]
+
+
+def test_tasks_done_under_one_plan_do_not_hide_those_of_another() -> None:
+    """As older versions wrote it: the brief names the tasks that were done."""
+    old, new = plan(task("01-01"), task("01-02")), msgspec.structs.replace(plan(task("01-01")), sha256="q" * 64)
+    given = brief(done=("01-01",), plan=old)
+
+    assert [t.id for t in Story(given).record.tasks] == ["01-02"]
+    assert [t.id for t in Story(given).planned(new).record.tasks] == ["01-01"]

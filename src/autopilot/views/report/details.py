@@ -190,7 +190,7 @@ def badge(seen: PhaseSeen) -> Markup:
 
 def _claims(record: PhaseRecord) -> Iterator[tuple[str, str]]:
     """For each finished step its task and what the agent said of its own work."""
-    for done in record.finished:
+    for done in record.own_finished:
         match done.result:
             case Executed(work=work, claim=claim):
                 yield work.task, facts.said(claim)
@@ -204,7 +204,7 @@ def _claims(record: PhaseRecord) -> Iterator[tuple[str, str]]:
 
 def reviewers(record: PhaseRecord) -> Iterator[str]:
     """What verifier and judge had to say, in their order."""
-    for done in record.finished:
+    for done in record.own_finished:
         match done.result:
             case MiniVerified(task=task, opinion=opinion) if opinion.concerns or not opinion.passed:
                 word = "accepts" if opinion.passed else "does not accept"
@@ -215,6 +215,6 @@ def reviewers(record: PhaseRecord) -> Iterator[str]:
             case Judged(opinion=judge):
                 yield f"judge says {judge.recommendation}: {'; '.join(judge.concerns) or 'no concerns'}"
             case Compared() as compared:
-                said = compared.opinion.recommendation
+                said = compared.opinion.word or "nothing"
                 concerns = "; ".join(compared.concerns) or "no concerns"
                 yield f"judge, shown the verifier's report, says {said}: {concerns}"

@@ -31,7 +31,7 @@ class Made(Value, frozen=True, kw_only=True):
 
 def changes_of(record: PhaseRecord) -> Iterator[Made]:
     """Every step that changed a file."""
-    for done in record.finished:
+    for done in record.own_finished:
         match done.result:
             case Executed(work=work) | Fixed(work=work) | Debugged(work=work) | Mended(work=work):
                 task, change = work.task, work.change

@@ -62,7 +62,7 @@ class Noticed(Value, frozen=True, kw_only=True):
 
 def facts_of(record: PhaseRecord) -> Iterator[Fact]:
     """In the order in which they were made."""
-    for done in record.finished:
+    for done in record.own_finished:
         for when, runs in _runs(done.result):
             for run in runs:
                 yield Fact(number=record.brief.number, step=done.step, when=when, run=run, task=_task(done.result))

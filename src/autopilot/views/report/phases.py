@@ -121,7 +121,7 @@ def evidence_of(record: PhaseRecord) -> Iterator[str]:
             yield pages
         if verified.opinion is not None:
             yield "verifier agrees" if verified.opinion.passed else "verifier disagrees"
-    recommendation = compared.opinion.recommendation if compared else judged.opinion.recommendation if judged else ""
+    recommendation = (compared.opinion.word or "") if compared else judged.opinion.recommendation if judged else ""
     if recommendation:
         yield f"judge says {recommendation}"
     rated = record.find(Rated)
