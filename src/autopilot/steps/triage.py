@@ -15,8 +15,8 @@ from autopilot.steps.prompt import criteria_under
 
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."
 
-ACCEPTED = "override: the plan was accepted before -- every task of it is carried out"
-GUARDED = "override: a {kind} phase -- its criteria guard what is there and do not show that the work is done"
+ACCEPTED = "the plan was accepted before -- every task of it is carried out"
+GUARDED = "a {kind} phase -- its criteria guard what is there and do not show that the work is done"
 
 
 def run(record: PhaseRecord, tools: Tools) -> Triaged:
@@ -26,22 +26,28 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if not checks:
         return Triaged(routing="full_pipeline", source="none", note=NO_CRITERIA)
     full = Triaged(routing="full_pipeline", source="plan" if plan else "roadmap", checks=checks)
-    if record.brief.cycle or record.brief.mode == "force":
-        why = "remediation" if record.brief.cycle else "force"
-        return msgspec.structs.replace(full, note=f"override: {why}")
-    if record.brief.is_promised:
-        return msgspec.structs.replace(full, note=ACCEPTED)
+    if override := must_work(record):
+        return msgspec.structs.replace(full, note=f"override: {override}")
     if not all(check.passed for check in checks):
         return full
-    if is_to_be_done(record):
-        return msgspec.structs.replace(full, note=GUARDED.format(kind=declared(record)))
     if doubt := to_doubt(record, criteria):
         return msgspec.structs.replace(full, note=f"override: {doubt}")
     return msgspec.structs.replace(full, routing="verify_only")
 
 
+def must_work(record: PhaseRecord) -> str:
+    """Why the phase is worked on whatever its criteria say; empty when they decide."""
+    if record.brief.cycle:
+        return "remediation"
+    if record.brief.mode == "force":
+        return "force"
+    return ACCEPTED if record.brief.is_promised else ""
+
+
 def to_doubt(record: PhaseRecord, criteria: tuple[Criterion, ...]) -> str:
     """Why criteria that hold do not show that the phase is done; empty when they do."""
+    if is_to_be_done(record):
+        return GUARDED.format(kind=declared(record))
     if record.brief.found:
         return "a person did not accept the phase as it was"
     unrunnable = len(criteria) - len(_runnable(criteria))
