@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.errors import UsageLimited
-from autopilot.domain.events import CompletionFinished, CompletionStarted, Entry, RunStarted
+from autopilot.domain.events import CompletionFinished, CompletionStarted, Entry, Noted, PhaseFinished, RunStarted
 from autopilot.domain.modes import Modes
 from support.project import audit, audit_row, plan_answer, reviews, work_answer
 from support.repos import write
@@ -148,3 +148,32 @@ def test_an_auditor_without_an_answer_has_covered_nothing(place: Path) -> None:
     assert "Not covered: phase 1: the reviewer gave no usable answer." in report_of(project)
     project.rewrite([*reviews(), *letters("1", "2")])
     assert project.run("2").closing.covered == ("1", "2")
+
+
+def test_audt_10_a_try_that_was_set_aside_uses_up_no_audit_cycle(place: Path) -> None:
+    """Two re-audits at most; between them a try that changes nothing is followed by another try."""
+    gap = audit_row("P1-C1", "no date")
+    audits = [{"role": "audit", "attempt": n, "result": audit(gap if n < 3 else audit_row("P1-C1"))} for n in (1, 2, 3)]
+    fixes = [
+        {"role": "fix", "attempt": 1, "result": {"fixed": True}},
+        {"role": "fix", "attempt": 2, "result": {"fixed": True}, "write": {"letter1.txt": "done\ndat\n"}},
+        {"role": "fix", "attempt": 3, "result": {"fixed": True}, "write": {"letter1.txt": "done\ndate\n"}},
+    ]
+    usual = [answer for answer in reviews() if answer["role"] != "audit"]
+    project = driven(place, [*usual, *audits, *fixes, *letters("1")], "1", "2")
+
+    assert project.run("1").exit == 0
+    assert ends(project) == ["audit/1", "gap_fix/1", "gap_fix/2", "audit/2", "gap_fix/3", "audit/3"]
+    assert project.reads("letter1.txt") == "done\ndate\n"
+
+
+def test_cenf_02d_each_write_of_the_diagnostic_has_its_event(place: Path) -> None:
+    """CENF-02d: also where nothing about the score has changed."""
+    low = [answer for answer in reviews(8.2) if answer["role"] != "execute"]
+    extra = {"role": "execute", "phase": "1", "result": {"tasks_completed": "1/1"}, "write": {"extra.txt": "x\n"}}
+    more = [extra | {"task": f"1-R{n}", "write": {"extra.txt": f"{n}\n"}} for n in (1, 2)]
+    project = driven(place, [*low, *letters("1"), *more], "1")
+    project.run("1")
+
+    notes = [note for note in project.of(Noted) if note.event == "confidence_diagnostic_written"]
+    assert len(notes) == len(project.of(PhaseFinished)) == 3

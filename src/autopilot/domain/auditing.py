@@ -13,7 +13,7 @@ from autopilot.domain.results import Audited, Mended
 from autopilot.domain.verdict import Advance, Retry
 
 MOST_ROUNDS = 2
-"""AUDT-10: so often gaps are mended and looked at again."""
+"""AUDT-10: so often gaps are audited again; and so often tried in vain before that is given up."""
 UNSEEN = "was not audited"
 SMALL_LINES = 20
 
@@ -135,16 +135,14 @@ def tries_since_audit(record: PhaseRecord) -> tuple[StepFinished, ...]:
     return tuple(found)
 
 
+def cycles(record: PhaseRecord) -> int:
+    """AUDT-10: how often gaps were audited again. A try that was set aside is followed by no audit and uses none up."""
+    return max(0, sum(1 for _ in record.results(Audited)) - 1)
+
+
 def rounds(record: PhaseRecord) -> int:
-    """How often all open gaps have had their turn."""
-    count, gaps, tries = 0, 0, 0
-    for step in record.finished:
-        if isinstance(step.result, Audited):
-            count += tries // gaps if gaps else 0
-            gaps, tries = sum(gap.mendable for gap in step.result.gaps), 0
-        elif step.step == "gap_fix" and not isinstance(step.verdict, Retry):
-            tries += 1
-    return count + (tries // gaps if gaps else 0)
+    """How often all open gaps have had their turn since the newest audit."""
+    return len(tries_since_audit(record)) // max(1, len(mendable_gaps(record)))
 
 
 def next_gap(record: PhaseRecord) -> Gap:

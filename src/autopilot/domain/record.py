@@ -351,7 +351,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
     def completion(self) -> CompletionFinished | None:
         """What the newest of them came to; None while it goes on."""
         begun, done = self.places(CompletionStarted), self.places(CompletionFinished)
-        event = self.entries[done[-1]].event if begun and done and done[-1] > begun[-1] else None
+        event = self.entries[done[-1]].event if done and done[-1] > max(begun, default=-1) else None
         return event if isinstance(event, CompletionFinished) else None
 
     @property

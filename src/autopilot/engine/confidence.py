@@ -4,6 +4,7 @@ import re
 
 from autopilot.domain.answers import CriterionScore
 from autopilot.domain.events import PhaseFinished
+from autopilot.domain.evidence import CommandRun
 from autopilot.domain.passes import Brief
 from autopilot.domain.progress import auto_tasks
 from autopilot.domain.record import PhaseRecord
@@ -22,34 +23,44 @@ _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w*(?::\d+)?")
 
 def confidence_paper(record: PhaseRecord, finished: PhaseFinished, before: tuple[PhaseFinished, ...]) -> str:
     """`record` is the completed pass the phase stands on, `finished` the one that just ended, `before` the others."""
-    rated, outcome = record.latest(Rated), finished.outcome
+    rated = record.latest(Rated)
     concerns = "\n".join(f"- {concern}" for concern in concerns_of(record)) or "none"
-    checks = "\n".join(
-        f"- {name}: {outcome.automated_checks.get(name, 'n/a')}" for name in ("compile", "lint", "build")
-    )
-    path = "\n".join(f"{n}. {item}" for n, item in enumerate(path_items(record), start=1)) or "nothing left to name"
-    text = (
-        f"# Phase {record.phase.id} Confidence Diagnostic\n\n"
-        f"**Score:** {rated.score}/10\n**Threshold:** {record.brief.pass_threshold}\n"
-        f"**Status:** {status_of(finished, rated.score)}\n\n"
-        f"## Judge Concerns\n{concerns}\n\n"
-        f"## Acceptance Criteria Status\n{criteria_table(rated)}\n\n"
-        f"## Automated Check Results\n{checks}\n\n"
-        f"## Path to 9.0/10\n{path}\n"
-    )
-    return text + (f"\n## Remediation History\n{history(before, finished)}\n" if finished.cycle else "")
+    sections = [
+        _head(record.brief, finished, rated.score),
+        f"## Judge Concerns\n{concerns}\n",
+        f"## Acceptance Criteria Status\n{criteria_table(record)}\n",
+        f"## Automated Check Results\n{checks_table(record, finished)}\n",
+        _path(path_items(record), rated.score, record.brief),
+        f"## Remediation History\n{history(before, finished)}\n" if finished.cycle else "",
+    ]
+    return "\n".join(section for section in sections if section)
 
 
 def kept_paper(before: Before, brief: Brief, finished: PhaseFinished, earlier: tuple[PhaseFinished, ...]) -> str:
     """For a phase that still stands on what an earlier run left: what is known of it, and what was tried on it."""
-    path = "\n".join(f"{n}. {item}" for n, item in enumerate(before.feedback, start=1)) or "nothing left to name"
+    sections = [
+        _head(brief, finished, before.score),
+        _path(before.feedback, before.score, brief),
+        f"## Remediation History\n{history(earlier, finished)}\n",
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _head(brief: Brief, finished: PhaseFinished, score: float | None) -> str:
     return (
         f"# Phase {brief.phase.id} Confidence Diagnostic\n\n"
-        f"**Score:** {before.score}/10\n**Threshold:** {brief.pass_threshold}\n"
-        f"**Status:** {status_of(finished, before.score)}\n\n"
-        f"## Path to 9.0/10\n{path}\n\n"
-        f"## Remediation History\n{history(earlier, finished)}\n"
+        f"**Score:** {score}/10\n**Threshold:** {brief.pass_threshold}/10\n"
+        f"**Status:** {status_of(finished, score)}\n"
     )
+
+
+def _path(items: tuple[str, ...], score: float | None, brief: Brief) -> str:
+    """AMB-09. A phase that is beyond 9.0 has a path to what was asked of it, or none at all."""
+    bar = WANTED if score is None or score < WANTED else brief.pass_threshold
+    if not items or (score is not None and score >= bar):
+        return ""
+    told = "\n".join(f"{n}. {item}" for n, item in enumerate(items, start=1))
+    return f"## Path to {bar}/10\n{told}\n"
 
 
 def status_of(finished: PhaseFinished, score: float | None) -> str:
@@ -70,18 +81,46 @@ def concerns_of(record: PhaseRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(judged.opinion.concerns if judged else ()), *second)))
 
 
-def criteria_table(rated: Rated) -> str:
-    rows = (
-        (row.criterion, _status(row.score), row.evidence or "-", row.justification if row.score < WANTED else "-")
-        for row in rated.opinion.scorecard
+def criteria_table(record: PhaseRecord) -> str:
+    """What the verifier found of each criterion; where it lists none, what the rater gave it."""
+    seen = record.find(Verified)
+    results = seen.opinion.criteria_results if seen and seen.opinion else ()
+    found = [
+        (
+            r.criterion,
+            "failed" if r.failed else "verified",
+            r.evidence or "-",
+            r.command_output or "-" if r.failed else "-",
+        )
+        for r in results
+    ]
+    rows = record.latest(Rated).opinion.scorecard
+    rated = (
+        (r.criterion, _status(r.score), r.evidence or "-", r.justification if r.score < WANTED else "-") for r in rows
     )
-    return table(("Criterion", "Status", "Evidence", "Gap"), rows)
+    return table(("Criterion", "Status", "Evidence", "Gap"), found or rated)
 
 
 def _status(score: float) -> str:
     if score >= WANTED:
-        return "VERIFIED"
-    return "PARTIAL" if score >= 7 else "FAILED"  # noqa: PLR2004 - RATE-06: from here a score is acceptable
+        return "verified"
+    return "partial" if score >= 7 else "failed"  # noqa: PLR2004 - RATE-06: from here a score is acceptable
+
+
+def checks_table(record: PhaseRecord, finished: PhaseFinished) -> str:
+    seen = record.find(Verified)
+    runs = {run.check: run for run in seen.gates} if seen else {}
+    words: dict[bool | str, str] = {True: "pass", False: "fail"}
+    checks = {name: words.get(found, str(found)) for name, found in finished.outcome.automated_checks.items()}
+    rows = ((name, checks.get(name, "n/a"), _detail(runs.get(name))) for name in ("compile", "lint", "build"))
+    return table(("Check", "Result", "Details"), rows)
+
+
+def _detail(run: CommandRun | None) -> str:
+    if run is None:
+        return "not configured"
+    ended = "was cut off" if run.exit_code is None else f"exited {run.exit_code}"
+    return f"`{run.command}` {ended}"
 
 
 def path_items(record: PhaseRecord) -> tuple[str, ...]:
@@ -169,7 +208,7 @@ def _file(words: str, record: PhaseRecord) -> str:
 def history(before: tuple[PhaseFinished, ...], finished: PhaseFinished) -> str:
     rows = (
         (turn.cycle, turn.outcome.alignment_score, ", ".join(sha[:12] for sha in turn.outcome.commit_shas) or "none",
-         "; ".join(turn.outcome.issues) or turn.outcome.reason)
+         "; ".join(turn.outcome.issues) or ("none" if turn.outcome.status == "completed" else turn.outcome.reason))
         for turn in (*before, finished)
     )  # fmt: skip
     return table(("Cycle", "Score", "Changes Made", "Remaining Issues"), rows)

@@ -11,7 +11,6 @@ from autopilot.domain.digest import WORKING, PassDigest
 from autopilot.domain.events import (
     CompletionStarted,
     LandingStarted,
-    Noted,
     PhaseFinished,
     PhaseLanded,
     PhaseSkipped,
@@ -167,7 +166,7 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
     finished = judged(outcome, brief, run, passes)
     hands.workspace.write_planning(planning_files(record) | receipt_files(run, passes, hands, finished))
     note, lost = write_confidence(passes, run, finished, hands.diagnostics)
-    if note is not None and note not in run.of(Noted):
+    if note is not None:
         streams.append_run(note)
     return msgspec.structs.replace(finished, outcome=noting(outcome, lost))
 

@@ -1,6 +1,6 @@
 """Does the work give what the specification asks for, and if not, is there a try left to mend it?"""
 
-from autopilot.domain.auditing import MOST_ROUNDS, rounds
+from autopilot.domain.auditing import MOST_ROUNDS, cycles
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Audited
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
@@ -8,7 +8,7 @@ from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule,
 
 
 class AuditFacts(Facts, frozen=True, kw_only=True):
-    """`asked` counts the requirements in scope, `rounds` how often gaps have been mended already."""
+    """`asked` counts the requirements in scope, `rounds` how often they were audited again."""
 
     asked: int
     rounds: int
@@ -25,7 +25,7 @@ class AuditOpinions(Opinions, frozen=True, kw_only=True):
 def gather(record: PhaseRecord) -> Evidence[AuditFacts, AuditOpinions, Claims]:
     result = record.last()
     assert isinstance(result, Audited)
-    facts = AuditFacts(asked=len(result.scope), rounds=rounds(record), limit=MOST_ROUNDS)
+    facts = AuditFacts(asked=len(result.scope), rounds=cycles(record), limit=MOST_ROUNDS)
     gaps = tuple(f"{gap.requirement_id}: {gap.gap_description}" for gap in result.gaps)
     return Evidence(facts, AuditOpinions(gaps=gaps, mendable=sum(g.mendable for g in result.gaps)), Claims())
 

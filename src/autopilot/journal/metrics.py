@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.errors import StorageFailed
+from autopilot.domain.scores import mean_score
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -28,7 +29,7 @@ def metrics_of(state: Mapping[str, Any]) -> dict[str, Any]:
         "phases_failed": _count(phases, "failed"),
         "phases_human_deferred": _count(phases, "needs_human_verification"),
         "failure_taxonomy_histogram": histogram(state["event_log"]),
-        "avg_alignment_score": _rounded(sum(scores) / len(scores), 1) if scores else None,
+        "avg_alignment_score": mean_score(scores),
         "total_duration_minutes": state["metrics"]["total_duration_minutes"],
         "total_estimated_tokens": sum(phase["estimated_tokens"] or 0 for phase in phases.values()),
         "total_tokens_used": state["metrics"]["total_tokens_used"],

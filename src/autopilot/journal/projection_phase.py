@@ -40,7 +40,7 @@ def phase_state(phase: Phase, history: History, bar: float) -> dict[str, Any]:
         "debug_attempts": _debugs(history),
         "replan_attempts": _replans(history),
         "tokens_used": tokens_used(history.passes),
-        "estimated_tokens": estimated_tokens(phase, plan_of(history)) if history.started else None,
+        "estimated_tokens": _estimate(phase, history),
         "human_verify_justification": _justification(history),
         "human_verdict": _human_verdict(history),
         "force_incomplete": _force_incomplete(history),
@@ -61,6 +61,12 @@ def phase_state(phase: Phase, history: History, bar: float) -> dict[str, Any]:
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
         "issues": list(outcome.issues),
     }
+
+
+def _estimate(phase: Phase, history: History) -> int | None:
+    """MTRC-02e: what was announced when the phase began; runs of older versions did not keep it."""
+    told = next((turn.brief.estimated_tokens for _, turn in history.started if turn.brief.estimated_tokens), 0)
+    return told or (estimated_tokens(phase, plan_of(history)) if history.started else None)
 
 
 def plan_of(history: History) -> Plan | None:

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.[A-Za-z]\w*(?::\d+)?")
 _WORTH = re.compile(r"\((?P<impact>[^()]*\+[\d.]+),\s*resolves (?P<criterion>.+)\)\s*$")
 # AMB-09: both spellings are read.
-_PATH = ("path to 9.0/10", "path to 9/10")
+_PATH = re.compile(r"(?im)^#+\s*(path to [\d.]+/10)\s*$")
 _NOTHING = {"none", "none named", "nothing left to name", "n/a", "-"}
 
 
@@ -87,7 +87,7 @@ def _rows(text: str) -> Iterator[dict[str, str]]:
 
 
 def _diagnostic(text: str, folder: str, target: float) -> Iterator[Deficiency]:
-    for item in (item for heading in _PATH for item in _items(text, heading)):
+    for item in (item for heading in _PATH.findall(text) for item in _items(text, heading.casefold())):
         worth = _WORTH.search(item)
         yield Deficiency(
             criterion=worth["criterion"] if worth else "the confidence diagnostic",

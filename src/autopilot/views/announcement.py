@@ -6,6 +6,7 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
 from autopilot.domain.outcomes import SHORT
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
+from autopilot.domain.scores import mean_score
 from autopilot.views.duration import in_words, seconds_between
 from autopilot.views.handover import exhausted, restart_lines
 from autopilot.views.narration import Narrator
@@ -49,9 +50,9 @@ def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     short = (f" | {outcomes.count(word)} {name}" for word, name in SHORT.items() if word in outcomes)
     attempted = sum(phase.status not in {"not_started", "pending"} and not _skipped(phase) for phase in ends)
     yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped{''.join(short)}"
-    scores = [phase.score for phase in ends if phase.score is not None]
-    if scores:
-        yield f"Avg alignment: {sum(scores) / len(scores):.1f}/10"
+    average = mean_score(phase.score for phase in ends if phase.score is not None)
+    if average is not None:
+        yield f"Avg alignment: {average:.1f}/10"
     yield f"Duration: {in_words(seconds_between(narrator.first_at, narrator.last_at))}"
     cost = [f"${end.usd:.2f}"] if end.usd is not None else []
     tokens = [f"{end.tokens} tokens"] if end.tokens is not None else []

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autopilot.domain.scores import mean_score
 from autopilot.views.text import clean
 
 FIRST = "First run recorded. Trend analysis available after 2+ runs."
@@ -25,7 +26,7 @@ def trend(runs: Runs) -> dict[str, Any] | None:
         "historical": {
             "total_runs": len(runs),
             "success_rate": _spread(runs, "success_rate", 3),
-            "avg_alignment": _spread(runs, "avg_alignment_score", 2),
+            "avg_alignment": _scores(runs),
             "total_cost": _spread(runs, "total_estimated_tokens", 0),
         },
     }
@@ -45,6 +46,12 @@ def _spread(runs: Runs, key: str, places: int) -> dict[str, float | None]:
     if not known:
         return {"min": None, "max": None, "avg": None}
     return {"min": min(known), "max": max(known), "avg": round(sum(known) / len(known), places)}
+
+
+def _scores(runs: Runs) -> dict[str, float | None]:
+    """AMB-31: averages of scores are floored, as scores are."""
+    known = [run["avg_alignment_score"] for run in runs if isinstance(run.get("avg_alignment_score"), int | float)]
+    return _spread(runs, "avg_alignment_score", 1) | {"avg": mean_score(known)}
 
 
 def warning(runs: Runs) -> str:

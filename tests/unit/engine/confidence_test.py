@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.answers import CriterionScore, JudgeOpinion, RateOpinion, VerifyOpinion
+from autopilot.domain.answers import CriterionResult, CriterionScore, JudgeOpinion, RateOpinion, VerifyOpinion
 from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import PhaseRecord, RunRecord
@@ -13,7 +13,9 @@ from autopilot.domain.verdict import Advance, Retry, Verdict
 from autopilot.engine.confidence import VAGUE, confidence_paper, feedback, path_items
 from autopilot.engine.papers import write_confidence
 from support.papers import Shelf
-from support.records import Story, brief, started
+from support.records import Story, brief, ran, started
+
+RATING = RateOpinion(alignment_score=8.4, scorecard=(CriterionScore(criterion="the letter", score=8.4),))
 
 
 def rated(*rows: CriterionScore, concerns: tuple[str, ...] = ("thin",), score: float = 8.4, **more: Any) -> PhaseRecord:
@@ -38,12 +40,37 @@ def ended(verdict: Verdict | None = None, cycle: int = 0, score: float | None = 
 def test_cenf_02b_the_paper_has_every_section() -> None:
     text = confidence_paper(rated(), ended(), ())
 
-    assert text.startswith("# Phase 1 Confidence Diagnostic\n\n**Score:** 8.4/10\n**Threshold:** 9.0\n")
+    assert text.startswith("# Phase 1 Confidence Diagnostic\n\n**Score:** 8.4/10\n**Threshold:** 9.0/10\n")
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Judge Concerns", "## Acceptance Criteria Status", "## Automated Check Results", "## Path to 9.0/10",
     ]  # fmt: skip
-    assert "| the letter | PARTIAL | src/letter.py:7 | no greeting |" in text
-    assert "- compile: n/a\n- lint: n/a\n- build: n/a\n" in text
+    assert "| the letter | partial | src/letter.py:7 | no greeting |" in text
+    assert "| Check | Result | Details |\n|---|---|---|\n| compile | n/a | not configured |\n" in text
+
+
+def test_cenf_02b_criteria_are_the_verifiers_and_checks_are_ours() -> None:
+    results = (
+        CriterionResult(criterion="it greets", status="fail", evidence="a.py:3", command_output="no greeting"),
+        CriterionResult(criterion="it ends", status="verified", evidence="a.py:9"),
+    )
+    gates = (ran("lint", passed=False, command="make lint"), ran("build", command="make"))
+    seen = Verified(commit="c", tree="t", gates=gates, opinion=VerifyOpinion(passed=True, criteria_results=results))
+    record = Story().step("verify", seen).step("rate", Rated(opinion=RATING, score=8.4)).record
+    text = confidence_paper(record, ended(automated_checks={"lint": False, "build": True}), ())
+
+    assert "| it greets | failed | a.py:3 | no greeting |\n| it ends | verified | a.py:9 | - |\n" in text
+    assert "| compile | n/a | not configured |\n| lint | fail | `make lint` exited 1 |\n" in text
+    assert "| build | pass | `make` exited 0 |\n" in text
+
+
+def test_a_phase_beyond_the_bar_has_no_path_to_it_and_no_remaining_issue() -> None:
+    text = confidence_paper(rated(row(score=9.3), score=9.3), ended(cycle=1, score=9.3), (ended(),))
+
+    assert "## Path to" not in text
+    assert "| 1 | 9.3 | none | none |" in text
+    assert "## Path to 9.5/10\n1. src/letter.py:7: no greeting" in confidence_paper(
+        rated(row(score=9.3), score=9.3, pass_threshold=9.5), ended(cycle=1, score=9.3), (ended(),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +91,7 @@ def test_cenf_02b_the_cycles_are_told_from_the_first_pass_on() -> None:
     text = confidence_paper(rated(), ended(cycle=1, score=8.6, commit_shas=("c2",)), (ended(),))
 
     assert "## Remediation History\n| Cycle | Score | Changes Made | Remaining Issues |" in text
-    assert "| 0 | 8.4 | none | why |\n| 1 | 8.6 | c2 | why |" in text
+    assert "| 0 | 8.4 | none | none |\n| 1 | 8.6 | c2 | none |" in text
 
 
 def test_cenf_05_each_item_has_file_deficiency_and_worth() -> None:

@@ -147,6 +147,14 @@ def test_mtrc_02e_the_estimate_is_in_the_phase_s_state() -> None:
     assert state["phases"]["1"]["estimated_tokens"] == 96_000
 
 
+def test_mtrc_02e_what_was_announced_is_what_is_kept_though_the_plan_came_later() -> None:
+    """MTRC-02e: the plan of the pass costs less than what was announced for a phase without one."""
+    made = brief(estimated_tokens=240_000)
+    state = state_of(run_of(PhaseStarted(brief=made)), {"1": (Story(made).planned().record,)})
+
+    assert state["phases"]["1"]["estimated_tokens"] == 240_000
+
+
 @pytest.mark.parametrize(
     ("name", "folders", "wanted"),
     [

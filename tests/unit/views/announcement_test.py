@@ -121,3 +121,17 @@ def test_a_stopped_run_says_why_and_how_to_resume() -> None:
 
 def test_a_run_with_nothing_to_do_says_only_that() -> None:
     assert announced(RunEnd(run="", exit=0, reason="Already finished.")) == ["Already finished."]
+
+
+def test_amb_31_the_average_is_floored() -> None:
+    scores = {str(n): replace(DONE, score=score) for n, score in enumerate((9.4, 9.4, 9.3))}
+
+    assert "Avg alignment: 9.3/10" in announced(RunEnd(run=RUN, exit=0, reason="all", phases=scores))
+
+
+def test_what_the_end_covered_is_named_and_what_it_did_not_with_the_reason() -> None:
+    ending = Ending(integration="pass", covered=("1", "3"), uncovered=("2",), uncovered_because="nobody answered")
+    lines = announced(RunEnd(run=RUN, exit=10, reason="x", phases={"1": DONE, "2": FAILED}, ending=ending))
+
+    assert "Audited: phase 1 3" in lines
+    assert "Not audited: phase 2: nobody answered" in lines

@@ -103,7 +103,7 @@ def test_mtrc_03b_the_newest_run_beside_the_one_before_and_all() -> None:
         "historical": {
             "total_runs": 3,
             "success_rate": {"min": 0.5, "max": 1.0, "avg": 0.833},
-            "avg_alignment": {"min": 8.0, "max": 9.0, "avg": 8.53},
+            "avg_alignment": {"min": 8.0, "max": 9.0, "avg": 8.5},
             "total_cost": {"min": 60_000, "max": 80_000, "avg": 70_000.0},
         },
     }
