@@ -5,6 +5,8 @@ import pytest
 from honesty import roster
 from honesty.arena import Bout, fight
 
+pytestmark = pytest.mark.sandbox
+
 PROJECTS = roster.projects()
 LIARS = (
     "nothing-till",

@@ -15,6 +15,8 @@ from support.project import ROADMAP
 from support.repos import git, make_repo
 from support.runs import snapshot
 
+pytestmark = pytest.mark.sandbox
+
 
 @dataclass
 class PlayedExaminer:
