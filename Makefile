@@ -10,12 +10,15 @@ WORKERS ?= 2
 FAULTS_SEED ?= 1
 FAULTS_LOG ?= build/faults.jsonl
 MINUTES ?= 120
+TESTS ?= tests
 
-.PHONY: help demo test test-real check coverage format format-check lint types docs docs-check bench faults soak honesty lock clean
+.PHONY: help demo test test-landlock test-unsandboxed test-real check coverage format format-check lint types docs docs-check bench faults soak honesty lock clean
 
 help:
 	@echo "make demo    a whole roadmap with the scripted agent, no account needed"
 	@echo "make test    the tests but for the slow ones"
+	@echo "make test-landlock     those that touch a sandbox, as on a machine without bubblewrap"
+	@echo "make test-unsandboxed  the same, as on a machine without bubblewrap and Landlock"
 	@echo "make test-real  real agent programs, pinned, drive a roadmap against a model service of this machine"
 	@echo "make check   format, lint, types, tests with coverage, docs current: what CI runs"
 	@echo "make docs    write the generated parts of docs/ anew"
@@ -51,7 +54,12 @@ demo: $(VENV)/.run
 	@$(BIN)/autopilot demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(TESTS)
+
+# The tests that touch a sandbox, as on a machine without bubblewrap, and on one without any sandbox.
+test-landlock test-unsandboxed: $(VENV)/.dev
+	$(BIN)/python tests/support/worlds.py $(@:test-%=%) \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "sandbox and not slow" $(TESTS)
 
 # Programs apart from our own packages: what they need must not meet what we need. Without them their tests skip.
 $(VENV)/.real: $(VENV)/.dev requirements/real.lock tests/real/npm/package.json tests/real/npm/package-lock.json

@@ -14,6 +14,9 @@ from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox.agent_view import AgentView, repository_config, sight
 from autopilot.sandbox.choose import Ground, choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.waiting import PATIENCE_S, soon
+
+pytestmark = pytest.mark.sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class Cage:
 
     def run(self, script: str, processes: Processes | None = None, *words: str) -> Ran:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
-        job = Job(argv=("bash", "-c", script, *words), cwd=str(self.workspace), env=env, timeout_s=20, mark="cage")
+        job = Job(
+            argv=("bash", "-c", script, *words), cwd=str(self.workspace), env=env, timeout_s=PATIENCE_S, mark="cage"
+        )
         return (processes or self.agents()).run(job)
 
 
@@ -126,7 +131,7 @@ def test_further_folders_of_the_home_are_open_only_when_the_user_names_them(cage
 
 def test_an_agent_reaches_the_network(cage: Cage) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(5)
+        listener.settimeout(PATIENCE_S)
         cage.run(f"echo hello > /dev/tcp/127.0.0.1/{listener.getsockname()[1]}")
         connection, _ = listener.accept()
         with connection:
@@ -222,11 +227,19 @@ def test_what_is_beside_one_folder_is_not_shown_in_another(cage: Cage) -> None:
 
 def test_no_process_list_ever_shows_a_value_of_the_agent_s_environment(cage: Cage) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(cage.home), "API_KEY": "pl4nted-value"}
-    job = Job(argv=("bash", "-c", "echo ${#API_KEY}; sleep 0.5"), cwd=str(cage.workspace), env=env, mark="cage")
-    seen: list[bytes] = []
+    script = "echo ${#API_KEY}; until [ -e seen ]; do sleep 0.02; done"
+    job = Job(argv=("bash", "-c", script), cwd=str(cage.workspace), env=env, timeout_s=PATIENCE_S, mark="cage")
+    seen: set[bytes] = set()
+
+    def agent_seen() -> bool:
+        seen.update(command_lines())
+        return any(b"API_KEY" in line for line in seen)
 
     def look(_pid: int) -> None:
-        seen.extend(command_lines(until=time.monotonic() + 0.3))
+        soon(agent_seen)
+        for _ in range(10):
+            agent_seen()
+        (cage.workspace / "seen").touch()
 
     ran = cage.agents().run(job, look)
 
@@ -235,12 +248,10 @@ def test_no_process_list_ever_shows_a_value_of_the_agent_s_environment(cage: Cag
     assert not [line for line in seen if b"pl4nted-value" in line]
 
 
-def command_lines(until: float) -> set[bytes]:
-    """Every command line on the machine that comes up until then."""
+def command_lines() -> set[bytes]:
+    """Every command line on the machine."""
     found: set[bytes] = set()
-    while time.monotonic() < until:
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with suppress(OSError):
-                found.add(path.read_bytes())
-        time.sleep(0.01)
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.add(path.read_bytes())
     return found

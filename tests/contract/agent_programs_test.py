@@ -16,6 +16,8 @@ from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 from support.repos import write
 
+pytestmark = pytest.mark.sandbox
+
 # Every program answers with the word that it can only have from the module beside it.
 ANSWER = "import json\nprint(json.dumps({'word': WORD, 'argv': sys.argv[1:]}))\n"
 UP = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))\n"

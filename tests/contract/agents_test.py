@@ -21,6 +21,8 @@ from autopilot.sandbox import choose as grounds
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.processes import ChildProcesses
 
+pytestmark = pytest.mark.sandbox
+
 # What an agent does, told to both kinds: files to write, text to print, how to end.
 PLAYER = """
 import json, os, pathlib, sys, time

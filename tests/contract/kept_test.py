@@ -20,9 +20,9 @@ from autopilot.sandbox.choose import choose
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.orders import Order, written
 from autopilot.sandbox.processes import ChildProcesses
-from support.waiting import is_alive, soon
+from support.waiting import PATIENCE_S, is_alive, soon
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")
+pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")]
 
 PATH = os.environ["PATH"]
 CALL = "run-1/3/execute/1"
@@ -38,7 +38,7 @@ keep, cwd, script, lease, path, mark, tier = sys.argv[1:]
 others = ChildProcesses(territory=cwd)
 kept = KeptProcesses(Path(keep), others, "boot", float(lease))
 kept = choose.choose(tier, others).agents(AgentView(), kept)
-job = Job(argv=("sh", "-c", script), cwd=cwd, env={"PATH": path}, stdin=b"the prompt", mark=mark, timeout_s=60)
+job = Job(argv=("sh", "-c", script), cwd=cwd, env={"PATH": path}, stdin=b"the prompt", mark=mark, timeout_s=1200)
 kept.run(job, lambda pid: print(pid, flush=True))
 """
 
@@ -75,7 +75,7 @@ def others_in(folder: Path) -> ChildProcesses:
 
 def job(folder: Path, script: str, stdin: bytes = b"the prompt") -> Job:
     argv = ("sh", "-c", script)
-    return Job(argv=argv, cwd=str(folder), env={"PATH": PATH}, stdin=stdin, mark=CALL, timeout_s=60)
+    return Job(argv=argv, cwd=str(folder), env={"PATH": PATH}, stdin=stdin, mark=CALL, timeout_s=PATIENCE_S)
 
 
 def begun_and_killed(folder: Path, script: str, lease_s: float = 60.0, tier: SandboxChoice = "none") -> int:

@@ -26,6 +26,9 @@ from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 from support.players import LIMITS, STREAMS, install, seen
 from support.transcripts import question
+from support.waiting import PATIENCE_S
+
+pytestmark = pytest.mark.sandbox
 
 NAMES = sorted(STREAMS)
 TALKING = ("acp", "codex:app-server")
@@ -126,10 +129,10 @@ def test_a_program_that_fails_at_once_has_crashed(name: str, tmp_path: Path) -> 
 def test_a_call_past_its_limit_is_a_timeout(name: str, tmp_path: Path) -> None:
     call = msgspec.structs.replace(question(), seconds=1)
     begun = time.monotonic()
-    reply = ask(tmp_path, name, call, lines=STREAMS[name][:1], sleep=100)
+    reply = ask(tmp_path, name, call, lines=STREAMS[name][:1], sleep=3000)
 
     assert (reply.outcome, reply.answer) == ("timeout", None)
-    assert time.monotonic() - begun < 80
+    assert time.monotonic() - begun < PATIENCE_S
 
 
 def test_a_recorded_call_is_replayed_as_it_was(name: str, tmp_path: Path) -> None:
@@ -143,10 +146,10 @@ def test_a_recorded_call_is_replayed_as_it_was(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["claude"], indirect=True)
 def test_a_call_is_over_with_its_result_and_not_with_its_process(name: str, tmp_path: Path) -> None:
     begun = time.monotonic()
-    reply = ask(tmp_path, name, sleep=100)
+    reply = ask(tmp_path, name, sleep=3000)
 
     assert (reply.outcome, reply.answer) == ("ok", '{"ok": true}')
-    assert time.monotonic() - begun < 80
+    assert time.monotonic() - begun < PATIENCE_S
 
 
 @pytest.mark.parametrize("name", ["codex"], indirect=True)
@@ -159,11 +162,12 @@ def test_a_line_of_ten_megabytes_is_survived(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["codex:app-server"], indirect=True)
 def test_a_program_that_can_be_asked_to_leave_off_is_asked(name: str, tmp_path: Path) -> None:
-    call = msgspec.structs.replace(question(), seconds=1)
-    reply = ask(tmp_path, name, call, lines=[])
-
-    assert reply.outcome == "timeout"
-    assert [event.get("method") for event in seen(tmp_path)["heard"]][-1] == "turn/interrupt"
+    for limit in (1, 8, 64, 512):  # a busy machine may not even have started it when its time is up
+        reply = ask(tmp_path, name, msgspec.structs.replace(question(), seconds=limit), lines=[])
+        assert reply.outcome == "timeout"
+        if [event.get("method") for event in seen(tmp_path)["heard"]][-1:] == ["turn/interrupt"]:
+            return
+    pytest.fail("it was never asked to leave off")
 
 
 @pytest.mark.parametrize("name", TALKING, indirect=True)

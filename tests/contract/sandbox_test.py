@@ -19,6 +19,9 @@ from autopilot.sandbox.choose import Ground, choose
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
+from support.waiting import PATIENCE_S
+
+pytestmark = pytest.mark.sandbox
 
 TICKING = (
     "setsid bash -c 'while :; do echo x >> ticks; sleep 0.002; done' >/dev/null 2>&1 &"
@@ -79,24 +82,24 @@ def still_ticks(folder: Path) -> bool:
     ids=["success", "failure", "in a pipe", "in a list", "unset", "missing", "killed", "too long", "zero byte"],
 )
 def test_the_exit_code_is_what_a_strict_shell_says(sandbox: Sandbox, folder: Path, command: str, code: int) -> None:
-    assert sandbox.run(command, str(folder), 20).exit_code == code
+    assert sandbox.run(command, str(folder), PATIENCE_S).exit_code == code
 
 
 def test_both_streams_are_captured(sandbox: Sandbox, folder: Path) -> None:
-    ran = sandbox.run("echo out; echo err >&2", str(folder), 20)
+    ran = sandbox.run("echo out; echo err >&2", str(folder), PATIENCE_S)
 
     assert (ran.stdout, ran.stderr) == (b"out\n", b"err\n")
 
 
 def test_a_flood_of_output_is_cut_and_its_end_kept(sandbox: Sandbox, folder: Path) -> None:
-    ran = sandbox.run("head -c 20000000 /dev/zero | tr '\\0' x; echo last", str(folder), 20)
+    ran = sandbox.run("head -c 20000000 /dev/zero | tr '\\0' x; echo last", str(folder), PATIENCE_S)
 
     assert len(ran.stdout) <= 4_000_000
     assert ran.stdout.endswith(b"last\n")
 
 
 def test_the_command_runs_in_its_folder_and_can_write_there(sandbox: Sandbox, folder: Path) -> None:
-    ran = sandbox.run("pwd -P; echo made > made.txt", str(folder), 20)
+    ran = sandbox.run("pwd -P; echo made > made.txt", str(folder), PATIENCE_S)
 
     assert ran.stdout.decode().strip() == str(folder.resolve())
     assert (folder / "made.txt").read_text() == "made\n"
@@ -110,14 +113,14 @@ def test_standard_input_is_closed(sandbox: Sandbox, folder: Path) -> None:
 
 def test_the_environment_is_cleared(sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANTED_SECRET", "s3cret")
-    ran = sandbox.run("env; cat /proc/self/environ", str(folder), 20)
+    ran = sandbox.run("env; cat /proc/self/environ", str(folder), PATIENCE_S)
 
     assert b"s3cret" not in ran.stdout
     assert b"LANG=C.UTF-8" in ran.stdout
 
 
 def test_home_and_temporary_folder_are_private_empty_and_writable(sandbox: Sandbox, folder: Path) -> None:
-    ran = sandbox.run('ls -A "$HOME"; echo x > "$HOME/x"; echo y > "$TMPDIR/y"; echo "$HOME"', str(folder), 20)
+    ran = sandbox.run('ls -A "$HOME"; echo x > "$HOME/x"; echo y > "$TMPDIR/y"; echo "$HOME"', str(folder), PATIENCE_S)
 
     assert ran.exit_code == 0
     assert ran.stdout.decode().strip() not in {"", str(Path.home())}
@@ -133,7 +136,7 @@ def test_programs_inside_the_folder_do_not_shadow_the_users(
     (folder / "bin" / "true").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
 
-    assert ground_of(tier).sandbox().run("env true", str(folder), 20).exit_code == 0
+    assert ground_of(tier).sandbox().run("env true", str(folder), PATIENCE_S).exit_code == 0
 
 
 def test_at_the_time_limit_nothing_survives(sandbox: Sandbox, folder: Path) -> None:
@@ -146,7 +149,7 @@ def test_at_the_time_limit_nothing_survives(sandbox: Sandbox, folder: Path) -> N
 
 
 def test_a_daemon_does_not_outlive_a_command_that_ends_well(sandbox: Sandbox, folder: Path) -> None:
-    ran = sandbox.run(f"{TICKING} true", str(folder), 20)
+    ran = sandbox.run(f"{TICKING} true", str(folder), PATIENCE_S)
 
     assert ran.exit_code == 0
     assert not still_ticks(folder)
@@ -171,7 +174,7 @@ def test_a_confined_command_cannot_write_outside_its_folder(confined: Sandbox, f
     """SBOX-03."""
     targets = [tmp_path / "beside", Path.home() / "autopilot-probe", Path("/usr/autopilot-probe"), Path("/probe")]
     for target in targets:
-        confined.run(f"mkdir -p '{target.parent}' && echo x > '{target}'", str(folder), 20)
+        confined.run(f"mkdir -p '{target.parent}' && echo x > '{target}'", str(folder), PATIENCE_S)
 
     assert [target for target in targets if target.exists()] == []
 
@@ -179,7 +182,7 @@ def test_a_confined_command_cannot_write_outside_its_folder(confined: Sandbox, f
 def test_a_confined_command_has_no_network(confined: Sandbox, folder: Path) -> None:
     """SBOX-03."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        ran = confined.run(f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}", str(folder), 20)
+        ran = confined.run(f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}", str(folder), PATIENCE_S)
 
     assert ran.exit_code != 0
     assert b"refused" in ran.stderr or b"not permitted" in ran.stderr
@@ -190,7 +193,7 @@ def test_a_command_in_bubblewrap_may_serve_and_call_itself(folder: Path) -> None
         "import socket as s; a = s.create_server(('127.0.0.1', 0)); b = s.create_connection(a.getsockname());"
         " a.accept()[0].sendall(b'ok'); print(b.recv(2).decode())"
     )
-    assert ground_of("bubblewrap").sandbox().run(f'python3 -c "{code}"', str(folder), 20).stdout == b"ok\n"
+    assert ground_of("bubblewrap").sandbox().run(f'python3 -c "{code}"', str(folder), PATIENCE_S).stdout == b"ok\n"
 
 
 def test_a_confined_command_does_not_see_the_users_home(
@@ -202,13 +205,13 @@ def test_a_confined_command_does_not_see_the_users_home(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
 
-    ran = ground_of(ground.tier).sandbox().run(f"cat '{home}/secret.txt' ~/secret.txt", str(folder), 20)  # type: ignore[arg-type] # a tier's name is a choice
+    ran = ground_of(ground.tier).sandbox().run(f"cat '{home}/secret.txt' ~/secret.txt", str(folder), PATIENCE_S)  # type: ignore[arg-type] # a tier's name is a choice
     assert ran.exit_code != 0
     assert b"s3cret" not in ran.stdout
 
 
 def test_a_command_in_bubblewrap_sees_no_process_of_ours(folder: Path) -> None:
-    ran = ground_of("bubblewrap").sandbox().run("ls /proc | grep -cE '^[0-9]+$'", str(folder), 20)
+    ran = ground_of("bubblewrap").sandbox().run("ls /proc | grep -cE '^[0-9]+$'", str(folder), PATIENCE_S)
 
     assert int(ran.stdout) < 8
 
@@ -237,8 +240,8 @@ def test_readable_folders_can_be_read_and_not_written(ground: Ground, folder: Pa
     (objects / "pack").write_text("packed")
     sandbox = ground.sandbox((str(objects), str(tmp_path / "missing")))
 
-    assert sandbox.run(f"cat '{objects}/pack'", str(folder), 20).stdout == b"packed"
-    assert sandbox.run(f"echo x > '{objects}/pack'", str(folder), 20).exit_code != 0
+    assert sandbox.run(f"cat '{objects}/pack'", str(folder), PATIENCE_S).stdout == b"packed"
+    assert sandbox.run(f"echo x > '{objects}/pack'", str(folder), PATIENCE_S).exit_code != 0
     assert (objects / "pack").read_text() == "packed"
 
 
@@ -248,7 +251,7 @@ def test_readable_folders_can_be_read_and_not_written(ground: Ground, folder: Pa
 def test_a_command_that_pretends_the_sandbox_broke_has_simply_failed(
     confined: Sandbox, folder: Path, said: str, code: int
 ) -> None:
-    assert confined.run(f"echo '{said}' >&2; exit {code}", str(folder), 20).exit_code == code
+    assert confined.run(f"echo '{said}' >&2; exit {code}", str(folder), PATIENCE_S).exit_code == code
 
 
 def test_the_canary_catches_what_does_not_confine() -> None:

@@ -15,6 +15,9 @@ from autopilot.evidence.visual.probe import status
 from autopilot.sandbox import choose, serving
 from autopilot.sandbox.processes import ChildProcesses
 from support.site import answers, free_port, server
+from support.waiting import PATIENCE_S
+
+pytestmark = pytest.mark.sandbox
 
 Tier = Literal["auto", "none"]
 
@@ -33,7 +36,7 @@ def serving_in(tier: Tier) -> serving.AppServing:
 
 
 def await_page(app: Served, url: str) -> int | str:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_S
     while (found := status(app.port, url)) != 200 and app.ended() is None and time.monotonic() < until:
         time.sleep(0.05)
     return found

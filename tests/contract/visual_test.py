@@ -10,7 +10,7 @@ from autopilot.domain.visual import Route, VisualIssue, VisualResults
 from autopilot.evidence.visual.look import is_held
 from support.site import FINE, HEAD, WIDE, Site, answers, make_site, needs_browser, server
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.sandbox, needs_browser]
 PAGES = {
     "index.html": FINE,
     "wide.html": WIDE,

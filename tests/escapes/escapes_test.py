@@ -14,6 +14,8 @@ import pytest
 
 from escapes.attacks import ATTACKS
 
+pytestmark = pytest.mark.sandbox
+
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")

@@ -153,7 +153,7 @@ def waiting(folder: Path, how: str, limit: float, env: Mapping[str, str]) -> Ite
     """A program that runs until the file `go` is there, and somebody who waits for it."""
     words = [sys.executable, "-c", WAITING, str(folder), how, str(limit)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env={**os.environ, **env}) as run:
-        while not (folder / "begun").exists():
+        while not (folder / "begun").exists() and run.poll() is None:
             time.sleep(0.01)
         yield run
 
@@ -200,7 +200,7 @@ def signal_all(pids: list[int], number: signal.Signals) -> None:
 @pytest.mark.skipif(not full(), reason="takes as long as everything stands still; part of the full suite")
 @pytest.mark.parametrize("how", ["plain", "held"])
 def test_all_that_was_stopped_for_a_minute_goes_on_as_if_nothing_had_been(tmp_path: Path, how: str) -> None:
-    with waiting(tmp_path, how, 30, {}) as run:
+    with waiting(tmp_path, how, 1200, {}) as run:
         pids = kin(run.pid)
         signal_all(pids, signal.SIGSTOP)
         time.sleep(60)

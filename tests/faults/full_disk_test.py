@@ -75,7 +75,7 @@ def test_an_answer_of_which_the_disk_took_only_a_part_is_no_answer(tmp_path: Pat
     """What a keeper could not keep is told, and the call is made again by the next run."""
     held = KeptProcesses(tmp_path / "keep", ChildProcesses(territory=str(tmp_path)), "boot")
     job = Job(
-        argv=("sh", "-c", "echo answer"), cwd=str(tmp_path), env=dict(os.environ), mark="r/1/plan/1", timeout_s=30
+        argv=("sh", "-c", "echo answer"), cwd=str(tmp_path), env=dict(os.environ), mark="r/1/plan/1", timeout_s=1200
     )
     assert held.run(job).stdout == b"answer\n"
     (output,) = tmp_path.glob(f"keep/*/{keeper.OUTPUT}")

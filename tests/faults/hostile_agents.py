@@ -35,7 +35,7 @@ def python(code: str) -> str:
     return f"python3 -S -E - <<'CODE'\nimport json, os, signal, socket, sys, time\nT = os.environ['T']\n{code}\nCODE\n"
 
 
-LIMIT_S = 6
+LIMIT_S = 12
 NEVER = f"sleep {LIMIT_S}0.$T"
 FAILED, LIMITED, CAPPED, STORAGE, KILLED = 10, 22, 20, 2, -9
 GIT = "git -c user.name=x -c user.email=x@x"

@@ -26,7 +26,10 @@ from support.project import honest, plan_answer
 from support.repos import git, make_repo, write
 from support.runs import playground, roadmap_of
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what is left behind is found through /proc")
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(sys.platform != "linux", reason="what is left behind is found through /proc"),
+]
 
 AGENT = """#!/bin/sh
 here=$(dirname "$0")
@@ -39,7 +42,7 @@ export ROOT PLACE T MUCH FILES here
 """
 DIRTY = {"notes.txt": "changed, not committed\n", "scratch/idea.txt": "untracked\n"}
 # Beyond the time an agent is given: what a run needs besides, on a machine that has other things to do.
-PATIENCE_S, GRACE_S = 300 if full() else 100, 10
+PATIENCE_S, GRACE_S = 1500, 600
 
 
 def _cases() -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from support.dashboards import Chronicle, Site, served
 from support.project import honest
 from support.records import RUN
 from support.runs import driven
+from support.site import answers
+from support.waiting import PATIENCE_S, soon
 
 INSIDE = f"/api/projects/1/runs/{RUN}/phases"
 SECRET = "ghp_" + "a1B2" * 9
@@ -71,7 +74,7 @@ def recorder() -> Recorder:
 
 @pytest.fixture
 def site(chronicle: Chronicle, recorder: Recorder) -> Iterator[Site]:
-    with served(chronicle.root, deeds=recorder.deeds, patience=Patience(head_s=1.0, body_s=0.5)) as found:
+    with served(chronicle.root, deeds=recorder.deeds, patience=Patience(head_s=3.0, body_s=2.0)) as found:
         yield found
 
 
@@ -80,7 +83,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, R
     """One server for all that must not get in: nothing may be done there, and it must answer to the end."""
     recorder, told = Recorder(), Chronicle(tmp_path_factory.mktemp("attacked") / "letters")
     told.whole("1")
-    with told.journal, served(told.root, deeds=recorder.deeds, patience=Patience(head_s=1.0, body_s=0.5)) as site:
+    with told.journal, served(told.root, deeds=recorder.deeds, patience=Patience(head_s=3.0, body_s=2.0)) as site:
         yield site, recorder
         assert site.get(f"{INSIDE}/1").status == 200
     assert recorder.done == []
@@ -271,10 +274,10 @@ def test_what_is_too_long_is_cut_off(attacked: tuple[Site, Recorder]) -> None:
 def test_a_request_that_drips_is_dropped(attacked: tuple[Site, Recorder]) -> None:
     site, _ = attacked
     begun = time.monotonic()
-    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as held:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE_S) as held:
         held.settimeout(0.1)
         got = None
-        while got is None and time.monotonic() - begun < 8:
+        while got is None and time.monotonic() - begun < PATIENCE_S:
             try:
                 held.sendall(b"G")
                 got = held.recv(10)
@@ -401,9 +404,10 @@ def test_the_verb_prints_where_to_look_and_ends_quietly(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, text=True, env={**os.environ}) as child:
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(3)]
-        time.sleep(0.5)
+        port = int(re.findall(r":(\d+)/", lines[0])[0])
+        assert soon(lambda: answers(port))
         child.send_signal(2)
-        code = child.wait(timeout=10)
+        code = child.wait()
 
     assert [line.partition(":")[0] for line in lines[:2]] == ["Dashboard", "To look only"]
     assert code == 0

@@ -15,6 +15,8 @@ from autopilot.cli.demo import project
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
 from support.repos import git
 
+pytestmark = pytest.mark.sandbox
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -33,7 +35,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     place = tmp_path_factory.mktemp("demo")
     words = [sys.executable, "-m", "autopilot", "demo", "--keep", str(place / "till")]
     env = {**os.environ, "AUTOPILOT_CACHE": str(place / "cache")}
-    done = subprocess.run(words, cwd=place, env=env, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(words, cwd=place, env=env, capture_output=True, text=True, check=False)
     return Shown(place / "till", done.returncode, done.stdout + done.stderr)
 
 

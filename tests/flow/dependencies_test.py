@@ -19,6 +19,8 @@ from support.project import ACTION, reviews
 from support.repos import git, write
 from support.runs import Drive, driven, snapshot
 
+pytestmark = pytest.mark.sandbox
+
 IMPORTS = 'python3 -c "import calc, needed; assert calc.double(2) == needed.FOUR"'
 REQUIRES = "node -e \"if (require('x').four !== 4 || !require('fs').readFileSync('calc.py')) process.exit(1)\""
 UNWRITABLE = "! touch node_modules/x/spoilt && ! touch .venv/spoilt && python3 -c 'import calc'"

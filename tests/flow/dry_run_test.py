@@ -19,7 +19,7 @@ REQUIREMENTS = "# Requirements\n\n## v1\n\n- [ ] **LET-01**: Every letter holds 
 
 def autopilot(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "autopilot", *words]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
 def seen(root: Path, *words: str) -> dict[str, Any]:

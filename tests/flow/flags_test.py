@@ -23,7 +23,7 @@ from support.asking import SaidPerson, gray_areas, paper, questions
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, Stage, driven, playground
-from support.site import FINE, free_port, needs_browser, server
+from support.site import FINE, free_port, needs_browser, server, serving_tier
 
 FLAGS = {
     "--complete": "--complete",
@@ -264,6 +264,7 @@ def test_visual_without_its_section_is_refused_beside_any_flag_before_anything_h
     assert git(drive.root, "rev-parse", "HEAD") == head
 
 
+@pytest.mark.sandbox
 @needs_browser
 @pytest.mark.slow
 def test_visual_and_complete_look_at_every_phase(place: Path) -> None:
@@ -279,7 +280,7 @@ def test_visual_and_complete_look_at_every_phase(place: Path) -> None:
     git(drive.root, "add", "-A")
     git(drive.root, "commit", "-qm", "a site")
 
-    seen = typed(drive, ("--complete", "--visual"), sandbox="auto")
+    seen = typed(drive, ("--complete", "--visual"), sandbox=serving_tier())
 
     looks = [step.result.visual for step in drive.of(StepFinished) if isinstance(step.result, Verified)]
     assert (seen.ends[-1].exit, [look.blocking for look in looks if look]) == (0, [(), ()])

@@ -187,7 +187,7 @@ def test_whenever_it_is_killed_no_agent_is_asked_twice_and_none_is_left(place: P
             time.sleep(dice.uniform(0, 0.2))
 
     with running(letters) as run:
-        assert run.wait(60) == 0
+        assert run.wait() == 0
     assert git(letters.root, "show", "HEAD:letter2.txt") == "done 2"
     assert set(letters.calls().values()) == {1}
     assert_tidy(place, letters)

@@ -9,7 +9,9 @@ import pytest
 
 from support.project import plan_answer, reviews, work_answer
 from support.runs import driven
-from support.worlds import LANDLOCK, without_namespaces
+from support.worlds import start_of
+
+pytestmark = pytest.mark.sandbox
 
 PLAN = plan_answer("1", [("letter1.txt", "done")])
 GOOD = work_answer("1", "01-01", "letter1.txt", "done\n")
@@ -17,9 +19,9 @@ GOOD = work_answer("1", "01-01", "letter1.txt", "done\n")
 
 def elsewhere(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the code where neither namespaces nor Landlock exist."""
-    if sys.platform != "linux" or not (beginning := without_namespaces(LANDLOCK)):
+    if not (beginning := start_of("unsandboxed")):
         pytest.skip("such a machine is made by a seccomp filter, for which the system calls must be known")
-    words = [sys.executable, "-c", beginning + code]
+    words = [*beginning, sys.executable, "-c", code]
     return subprocess.run(words, cwd=folder, env={**os.environ}, capture_output=True, text=True, check=False)
 
 

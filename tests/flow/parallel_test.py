@@ -160,7 +160,7 @@ def running(letters: Letters) -> Iterator[subprocess.Popen[bytes]]:
 def test_three_agents_meet_each_other_at_work(place: Path) -> None:
     letters = MeetingLetters(place)
     with running(letters) as run:
-        assert run.wait(60) == 0
+        assert run.wait() == 0
 
     assert letters.all_met()
     assert set(letters.calls().values()) == {1}
@@ -192,7 +192,7 @@ def test_a_stop_takes_every_child_of_every_phase_with_it(place: Path, how: str) 
             app.stop(str(letters.root), now=False)
         else:
             run.send_signal(signal.SIGINT)
-        assert run.wait(60) == 130
+        assert run.wait() == 130
     assert not survivors(letters.root)
 
 

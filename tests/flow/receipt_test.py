@@ -101,6 +101,7 @@ def test_a_check_that_was_killed_leaves_nothing_behind_the_next_one(clone: Path,
     assert folders() == []
 
 
+@pytest.mark.sandbox
 def test_without_a_sandbox_foreign_commands_are_not_run_unless_asked_for(clone: Path) -> None:
     assert main(["receipt", "check", "1"]) == (0 if app.has_sandbox() else 4)
 

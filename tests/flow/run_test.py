@@ -242,6 +242,7 @@ def test_the_project_s_own_checks_hold_work_back_only_for_what_is_new(place: Pat
     assert outcome.automated_checks == {"compile": "n/a", "lint": True, "test": True, "build": "n/a"}
 
 
+@pytest.mark.sandbox
 def test_a_whole_phase_holds_in_the_sandbox(place: Path) -> None:
     try:
         ground = choose("auto", ChildProcesses())

@@ -6,7 +6,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from support.asking import calls, follow_up, gray_areas, paper, questions
 from support.project import honest
 from support.runs import Drive, driven
+from support.waiting import soon
 
 ASKED = questions("Which colour?", "How long?")
 
@@ -32,10 +32,7 @@ class Terminal:
             os.write(self.master, f"{line}\n".encode())
 
     def until(self, holds: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 30
-        while not holds():
-            assert time.monotonic() < deadline, self.screen
-            time.sleep(0.02)
+        assert soon(holds), self.screen
 
     def until_shown(self, text: str) -> None:
         self.until(lambda: text in self.screen)
@@ -54,7 +51,7 @@ def at_terminal(drive: Drive, *words: str) -> Iterator[Terminal]:
         process = subprocess.Popen(command, cwd=drive.root, stdin=slave, stdout=screen, stderr=screen)
     try:
         yield Terminal(process, master, shown)
-        process.wait(60)
+        process.wait()
     finally:
         process.kill()
         process.wait()

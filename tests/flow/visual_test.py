@@ -15,8 +15,10 @@ from support.aftermath import survivors
 from support.project import plan_answer, reviews
 from support.repos import git, write
 from support.runs import Drive, driven
-from support.site import FINE, WIDE, answers, free_port, needs_browser, server
+from support.site import FINE, WIDE, answers, free_port, needs_browser, server, serving_tier
 from support.waiting import soon
+
+pytestmark = pytest.mark.sandbox
 
 ROADMAP = """# Roadmap: Site
 
@@ -65,7 +67,7 @@ def test_vist_06_a_bug_is_seen_mended_and_the_page_becomes_the_baseline(place: P
     """VIST-06, VIS-02, VIS-04: with nobody but the browser noticing."""
     project, port = site(place, MENDED)
 
-    end = project.run(sandbox="auto")
+    end = project.run(sandbox=serving_tier())
 
     assert (end.exit, project.steps[-6:]) == (0, ["verify", "debug", "verify", "judge", "judge_divergence", "rate"])
     assert [len(seen.blocking) for seen in looks(project)] == [1, 0]
@@ -90,7 +92,7 @@ def test_vis_04_a_bug_that_stays_fails_the_phase_whatever_is_said(place: Path) -
     limits = {"limits": {"debug_attempts": 1}, **json.loads(project.reads(".planning/config.json"))}
     write(project.root, {".planning/config.json": json.dumps(limits)})
 
-    end = project.run(sandbox="auto")
+    end = project.run(sandbox=serving_tier())
 
     assert end.exit == 10
     assert "max retries exceeded: major layout issue on home" in end.phases["1"].reason

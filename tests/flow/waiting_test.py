@@ -138,7 +138,7 @@ def test_a_waiting_run_can_be_hurried_from_another_terminal(place: Path) -> None
         try:
             assert soon(lambda: bool(waits(drive.root)))
             shown = app.retry(str(drive.root))
-            assert run.wait(timeout=60) == 0
+            assert run.wait() == 0
         finally:
             run.kill()
     assert shown.endswith("asks scripted:" + str(drive.script) + " again at once.")

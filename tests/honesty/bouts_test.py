@@ -2,8 +2,11 @@
 
 import pytest
 
+from autopilot import app
 from honesty import roster
 from honesty.arena import Bout, fight
+
+pytestmark = pytest.mark.sandbox
 
 PROJECTS = roster.projects()
 LIARS = (
@@ -26,6 +29,8 @@ def bout(kind: str, names: str) -> Bout:
     agent, _, project = names.partition("-")
     if lacking := PROJECTS[project].lacking:
         pytest.skip(lacking)
+    if not app.has_sandbox():
+        pytest.skip("no sandbox holds here, and then no run begins")
     return Bout(agent=roster.agent(roster.HERE / kind / f"{agent}.py"), project=PROJECTS[project])
 
 

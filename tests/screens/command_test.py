@@ -26,19 +26,19 @@ print(*(set(sys.modules) - before), file=sys.stderr)
 
 def autopilot(*words: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "autopilot", *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def shell(line: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     """A shell line in which `autopilot` is the command."""
     whole = f'autopilot() {{ "{sys.executable}" -m autopilot "$@"; }}; {line}'
-    return subprocess.run(["bash", "-c", whole], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(["bash", "-c", whole], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def imported(*words: str, cwd: Path) -> set[str]:
     """The modules a command loads; `-S` keeps the environment from loading any of its own."""
     command = [sys.executable, "-S", "-c", REPORT, SOURCE, *words]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
     return set(done.stderr.split())
 
 
@@ -111,8 +111,6 @@ def test_a_terminal_without_the_letters_shows_question_marks(tmp_path: Path) -> 
     write_state(tmp_path, state(phases={"1": phase("failed", name="gr\u00f6\u00dfe")}))
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     command = [sys.executable, "-m", "autopilot", "status"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
 
     assert "gr??e" in done.stdout

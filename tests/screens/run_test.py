@@ -23,7 +23,6 @@ def autopilot(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
         env=environment(root.parent),
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
 

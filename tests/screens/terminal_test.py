@@ -32,7 +32,7 @@ def run_once(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str]) -> P
     """A project in which phase 1 has been run; nobody changes anything in it."""
     root = make_project(tmp_path_factory.mktemp("once") / "letters", honest())
     command = [*COMMAND, "1", "--agent", f"scripted:{root}.toml", "--sandbox", "none"]
-    subprocess.run(command, cwd=root, env=env, capture_output=True, check=True, timeout=60)
+    subprocess.run(command, cwd=root, env=env, capture_output=True, check=True)
     return root
 
 
@@ -130,9 +130,7 @@ def test_a_replay_ends_with_the_last_frame(run_once: Path, env: dict[str, str]) 
 
 @pytest.mark.parametrize("words", [["replay"], ["status", "--watch"]], ids=" ".join)
 def test_without_a_terminal_a_run_is_told_in_plain_lines(words: list[str], run_once: Path, env: dict[str, str]) -> None:
-    done = subprocess.run(
-        [*COMMAND, *words], cwd=run_once, env=env, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([*COMMAND, *words], cwd=run_once, env=env, capture_output=True, text=True, check=True)
 
     assert "[Phase 1] Task 01-01 (1/1): VERIFIED\n" in done.stdout
     assert "\x1b" not in done.stdout
@@ -149,9 +147,7 @@ def test_without_a_terminal_a_run_is_told_in_plain_lines(words: list[str], run_o
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_shown_is_said(words: list[str], what: str, run_once: Path, env: dict[str, str]) -> None:
-    done = subprocess.run(
-        [*COMMAND, *words], cwd=run_once, env=env, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([*COMMAND, *words], cwd=run_once, env=env, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"autopilot: {what}")
 

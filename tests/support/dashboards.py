@@ -36,6 +36,7 @@ from autopilot.views.dashboard.deeds import Deeds
 from autopilot.views.dashboard.guard import Door
 from autopilot.views.dashboard.slow import Patience
 from support.records import RUN, brief, phase, started
+from support.waiting import PATIENCE_S
 
 CLEAR = Preflighted(spec_hash_match=True, working_tree_clean=True, dependencies_met=True)
 DONE = "every gate passed"
@@ -140,7 +141,7 @@ class Site:
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
         """The path goes out as it is, and so do the headers; only a missing Host and length are added."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         lower = {name.lower() for name in headers}
         try:
             connection.putrequest(method, path, skip_host="host" in lower, skip_accept_encoding=True)
@@ -154,7 +155,7 @@ class Site:
         finally:
             connection.close()
 
-    def raw(self, text: bytes, patience_s: float = 20.0) -> bytes:
+    def raw(self, text: bytes, patience_s: float = PATIENCE_S) -> bytes:
         """Whatever comes back for these bytes until the server closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=patience_s) as held:
             held.sendall(text)
@@ -165,7 +166,7 @@ class Site:
 
     @contextmanager
     def watching(self, run: str = "latest", project: str = "1", token: str | None = None) -> "Iterator[Stream]":
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         connection.request("GET", f"/api/projects/{project}/runs/{run}/watch", headers=self.headers(token))
         try:
             yield Stream(connection.getresponse())
@@ -216,4 +217,4 @@ def served(
             yield Site(sock.getsockname()[1], door, roots)
         finally:
             server.should_exit = True
-            thread.join(timeout=10)
+            thread.join()

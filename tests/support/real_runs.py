@@ -23,7 +23,7 @@ from support.fake_models.server import FakeModels
 from support.real_programs import program
 from support.set_ups import SET_UPS
 
-PATIENCE_S = 600
+PATIENCE_S = 1500
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 # Roles whose step has another name.
 STEPS = {"debug": "fix"}

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from support.waiting import PATIENCE_S
+
 _TOKEN = re.compile(r"\x1b\[(?P<parameters>[?\d;]*)(?P<command>[A-Za-z])|(?P<letter>[^\x1b])", re.DOTALL)
 
 
@@ -82,7 +84,7 @@ class Terminal:
         )
         os.close(slave)
 
-    def look(self, until: Callable[[Screen], bool], seconds: float = 60.0) -> bool:
+    def look(self, until: Callable[[Screen], bool], seconds: float = PATIENCE_S) -> bool:
         """Read until the screen is as wanted, or the program has closed it."""
         deadline = time.monotonic() + seconds
         while not until(self.screen):
@@ -90,10 +92,10 @@ class Terminal:
                 return until(self.screen)
         return True
 
-    def end(self, seconds: float = 60.0) -> int:
+    def end(self, seconds: float = PATIENCE_S) -> int:
         """Read to the end; the exit code."""
         self.look(lambda _: False, seconds)
-        code = self.program.wait(timeout=seconds)
+        code = self.program.wait()
         os.close(self._master)
         return code
 

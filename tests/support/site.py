@@ -4,11 +4,13 @@ import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
+from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.visual import Look, Route, VisualResults, VisualTesting
 from autopilot.evidence.visual import browser
 from autopilot.evidence.visual.look import BrowserLooking
@@ -19,6 +21,7 @@ from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.scratch import room
 from support.workspaces import Bench, make_bench
 
+Tier = Literal["auto", "none"]
 LACKING = browser.missing(os.environ)
 needs_browser = pytest.mark.skipif(LACKING is not None, reason=f"nothing to look with: {LACKING}")
 HEAD = '<!doctype html><html lang="en"><head><title>Site</title><link rel="icon" href="data:,"></head>'
@@ -68,14 +71,23 @@ class Site:
         return self.looking.look(Look(commit=commit, base=self.bench.base, visual=visual, redrawn=redrawn))
 
 
+@cache
+def serving_tier() -> Tier:
+    """The strongest tier an app can serve in: what Landlock confines can serve nobody."""
+    try:
+        return "none" if choose("auto", ChildProcesses()).tier == "landlock" else "auto"
+    except SandboxUnavailable:
+        return "none"
+
+
 def make_site(
     folder: Path,
     pages: Mapping[str, str],
-    tier: Literal["auto", "none"] = "auto",
+    tier: Tier | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Site:
     bench, processes = make_bench(folder, pages), ChildProcesses(territory=str(folder))
-    ground = choose(tier, processes)
+    ground = choose(tier or serving_tier(), processes)
     looking = BrowserLooking(
         workspace=bench.workspace,
         serving=serving.AppServing(

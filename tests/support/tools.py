@@ -66,6 +66,9 @@ class SaidFacts:
     def known(self, commit: str, text: str) -> tuple[str, ...]:
         return tuple(place for name, place in self.places.items() if name in text)
 
+    def mapped(self, commit: str) -> int | None:
+        return len(self.places) or None
+
     def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if path in self.lacking)
 

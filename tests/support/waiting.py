@@ -5,10 +5,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+PATIENCE_S = 1200.0
+"""How long to wait for what must happen: long enough for any machine, and less than the limit of a test."""
+
 
 def soon(holds: Callable[[], bool]) -> bool:
-    """Whether it comes true within a minute: a program that is just being loaded has no environment yet."""
-    deadline = time.monotonic() + 60
+    """Whether it comes true; false only after so long that something must hang."""
+    deadline = time.monotonic() + PATIENCE_S
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)  # what is waited for needs the processor as well
     return holds()

@@ -1,20 +1,40 @@
-"""Other machines than this one: `python -c` beginnings that take away what a sandbox is made of."""
+"""
+Starts a program as on another machine: one without namespaces, so without bubblewrap, or one without Landlock too.
 
-from autopilot.sandbox.seccomp import LIKE_A_CONTAINER, compiled, machine_here
+As a program: `python tests/support/worlds.py landlock|unsandboxed PROGRAM WORD...`
+"""
 
-LANDLOCK = "landlock_create_ruleset"
+import os
+import sys
+
+from autopilot.sandbox import confine
+from autopilot.sandbox.seccomp import LIKE_A_CONTAINER, Rules, compiled, machine_here
+
+# What is left to confine commands with, and what the kernel refuses so that nothing else is.
+WORLDS = {
+    "landlock": LIKE_A_CONTAINER,
+    "unsandboxed": Rules(
+        refused=LIKE_A_CONTAINER.refused,
+        absent=(*LIKE_A_CONTAINER.absent, "landlock_create_ruleset"),
+        families=LIKE_A_CONTAINER.families,
+    ),
+}
 
 
-def without_namespaces(*also: str) -> str:
-    """Code that refuses namespaces, and the calls named besides, to its process and all it starts."""
+def start_of(world: str) -> tuple[str, ...]:
+    """The words before a command line that is to run there; empty on a machine whose system calls are unknown."""
+    return (sys.executable, __file__, world) if sys.platform == "linux" and machine_here() else ()
+
+
+def main(world: str, *words: str) -> None:
+    """The filter holds for the program and for all it starts."""
     machine = machine_here()
     if machine is None:
-        return ""
-    rules = type(LIKE_A_CONTAINER)(
-        refused=(*LIKE_A_CONTAINER.refused, *also), absent=LIKE_A_CONTAINER.absent, families=LIKE_A_CONTAINER.families
-    )
-    return (
-        "from autopilot.sandbox import confine\n"
-        "confine.libc().prctl(confine.NO_NEW_PRIVS, 1, 0, 0, 0)\n"
-        f"confine.apply_filter(bytes.fromhex('{compiled(rules, machine).hex()}'))\n"
-    )
+        sys.exit("The system calls of this machine are unknown, so none can be refused.")
+    confine.libc().prctl(confine.NO_NEW_PRIVS, 1, 0, 0, 0)
+    confine.apply_filter(compiled(WORLDS[world], machine))
+    os.execvp(words[0], words)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

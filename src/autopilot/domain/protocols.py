@@ -280,6 +280,10 @@ class FactMaker(Protocol):
         """RMAP-07: what the text names that the commit already has, and where; nothing without a repository map."""
         ...
 
+    def mapped(self, commit: str) -> int | None:
+        """How many files the repository map of the commit has; None without a map."""
+        ...
+
     def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         """Those of the paths that the commit has neither as a file nor as a folder; nothing without a map."""
         ...

@@ -93,6 +93,7 @@ class Primed(Fact, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     baseline: str = ""
     learnings: str = ""
+    repo_map: str = ""
     known: tuple[str, ...] = ()
 
 

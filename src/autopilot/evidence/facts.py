@@ -179,6 +179,10 @@ class CommandFacts:
         told = self.atlas.at(commit)
         return references.known(told, text) if told else ()
 
+    def mapped(self, commit: str) -> int | None:
+        told = self.atlas.at(commit)
+        return len(told.files) if told else None
+
     def absent(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         told = self.atlas.at(commit) if paths else None
         return tuple(path for path in paths if told and not exists(told, path))

@@ -19,8 +19,8 @@ from autopilot.journal.files import make_folder, write_at
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # A look at who holds the lock takes it for an instant; a start waits that out before it gives up.
-_TRIES, _PAUSE_S = 10, 0.02
-STOP_SECONDS = 20.0
+_TRIES, _MOST_TRIES, _PAUSE_S = 10, 500, 0.02
+STOP_SECONDS = 60.0
 _STATE_FIELD, _BIRTH_FIELD = 0, 19
 
 
@@ -156,10 +156,13 @@ def _exists(pid: int) -> bool:
 
 
 def _taken(fd: int) -> bool:
-    for _ in range(_TRIES):
+    """A lock whose named owner is gone is held by someone who only looks, however long a busy machine keeps them."""
+    for number in range(_MOST_TRIES):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if number >= _TRIES and alive(_content(fd)):
+                return False
             time.sleep(_PAUSE_S)
         else:
             return True

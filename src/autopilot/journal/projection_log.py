@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from autopilot.domain.batch_figures import BatchFigures, batch_figures
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.deferral import REJECTED
+from autopilot.domain.deferral import REJECTED, for_a_person
 from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import (
     CompletionFinished,
@@ -136,6 +138,11 @@ def pass_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
             yield _line(entry.at, record.phase.id, step, "step_started", details)
         case StepFinished() as done:
             earlier = (e.event.commit for e in reversed(record.entries[:number]) if isinstance(e.event, StepFinished))
+            if isinstance(done.verdict, Retry) and done.verdict.because.startswith(REJECTED):
+                so_far = replace(record, entries=record.entries[: number + 1])
+                tasks = "; ".join(f"{task.id} {task.title}" for task in for_a_person(so_far))
+                details = {"reason": REJECTED, "task": tasks}
+                yield _line(entry.at, record.phase.id, done.step, "unnecessary_deferral_warning", details)
             for name, details in (*_work_told(done), *_step_told(done, next(earlier, record.brief.base))):
                 yield _line(entry.at, record.phase.id, done.step, name, details)
 
@@ -200,8 +207,6 @@ def _step_told(done: StepFinished, commit: str) -> Told:
         yield "debug_attempt", {"changes": list(done.result.claim.changes), **_categories(done.result)}
     if isinstance(done.result, Rated) and isinstance(done.verdict, Retry) and done.verdict.step != "verify":
         yield "replan_attempt", {"score": done.result.score, "because": done.verdict.because}
-    if isinstance(done.verdict, Retry) and done.verdict.because.startswith(REJECTED):
-        yield "unnecessary_deferral_warning", {"reason": REJECTED}
     if done.commit != commit:
         yield "checkpoint_written", {"sha": done.commit}
     details = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": type(done.verdict).__name__}

@@ -14,7 +14,7 @@ from autopilot.domain.running import Sandbox
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
 from autopilot.sandbox.scratch import scratch_folder
 
-CANARY_SECONDS = 20.0
+CANARY_SECONDS = 120.0
 # A daemon that survived adds to its file every few milliseconds, for about a second.
 DAEMON_WAIT_S = 0.03
 

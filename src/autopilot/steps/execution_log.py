@@ -10,6 +10,7 @@ from autopilot.domain.task_order import task_order
 from autopilot.steps.claims import claim_differences
 from autopilot.steps.execute import run_lines
 from autopilot.steps.gate_lines import baseline_words, gate_lines, gate_words
+from autopilot.steps.priming import NO_MAP
 
 STATUS = {"verified": "COMPLETED", "failed": "FAILED"}
 
@@ -61,7 +62,8 @@ def priming_line(primed: Primed) -> str:
     files = ", ".join(primed.files) or "none there yet"
     compiled = primed.baseline.rstrip(".")
     there = f"; already there: {', '.join(primed.known)}" if primed.known else ""
-    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; learnings: {primed.learnings}{there}"
+    known = f"repo-map: {primed.repo_map or NO_MAP}; learnings: {primed.learnings}{there}"
+    return f"- **Priming:** PLAN.md; key files: {files}; compile: {compiled}; {known}"
 
 
 def mini_verification(record: PhaseRecord, work: Work) -> str:

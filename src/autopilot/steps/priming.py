@@ -13,6 +13,7 @@ from autopilot.domain.results import Executed, Primed
 MOST_FILES = 5
 NOT_CONFIGURED = "Compile command not configured -- compile gate skipped."
 NO_LEARNINGS = "no learnings file found"
+NO_MAP = "not found"
 _COUNTED = re.compile(r"\b(\d+) errors?\b", re.IGNORECASE)
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)
 
@@ -32,6 +33,7 @@ def prime(record: PhaseRecord, tools: Tools) -> Primed | None:
         files=tools.facts.related(record.commit, named)[:MOST_FILES] if named else (),
         baseline=baseline_words(baseline),
         learnings=learnings_words(tools.learnings),
+        repo_map=map_words(tools.facts.mapped(record.commit)),
         known=tools.facts.known(record.commit, _said(record)),
     )
 
@@ -63,6 +65,10 @@ def error_count(output: str) -> int:
 def learnings_words(text: str) -> str:
     entries = sum(line.startswith("### ") for line in text.splitlines())
     return f"{entries} known from earlier failures" if text.strip() else NO_LEARNINGS
+
+
+def map_words(files: int | None) -> str:
+    return NO_MAP if files is None else f"loaded with {files} files"
 
 
 def primed_lines(primed: Primed | None) -> str:

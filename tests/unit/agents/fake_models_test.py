@@ -11,6 +11,7 @@ import pytest
 
 from support.fake_models.script import Script, Tool, Turn, script_of
 from support.fake_models.server import FakeModels
+from support.waiting import PATIENCE_S
 
 WRITE = Tool(name="write", input={"path": "a.txt"})
 TURN = Turn(text="Hello there.", tools=(WRITE,), input_tokens=7, output_tokens=3, cached_tokens=2)
@@ -20,7 +21,7 @@ STREAMS = [*PATHS[:3], "/v1beta/models/m:streamGenerateContent?alt=sse"]
 
 def post(models: FakeModels, path: str, **body: Any) -> bytes:
     request = urllib.request.Request(f"{models.url}{path}", json.dumps({"tools": [1], **body}).encode())
-    with urllib.request.urlopen(request, timeout=5) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
         read = answer.read()
         assert isinstance(read, bytes)
         return read

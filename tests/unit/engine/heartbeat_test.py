@@ -13,8 +13,7 @@ from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.projecting import ProjectedStreams, beating
 from support.records import RUN, phase, started
-
-SOON_S = 10
+from support.waiting import PATIENCE_S
 
 
 def begun(home: Path) -> ProjectedStreams:
@@ -34,7 +33,7 @@ def read(home: Path) -> dict[str, Any]:
 
 def test_the_last_checkpoint_moves_while_nothing_is_written_down(tmp_path: Path) -> None:
     """STATE-11: and nothing else of the state does."""
-    streams, until = begun(tmp_path), time.monotonic() + SOON_S
+    streams, until = begun(tmp_path), time.monotonic() + PATIENCE_S
     before = read(tmp_path)
     with beating(streams, TickingClock(start="2031-01-01T00:00:00.000Z"), every_s=0.01):
         while read(tmp_path) == before and time.monotonic() < until:

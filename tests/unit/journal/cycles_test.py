@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.answers import RateOpinion
+from autopilot.domain.answers import PlanOpinion, RateOpinion
 from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import Noted
-from autopilot.domain.results import Rated
+from autopilot.domain.results import PlanChecked, Rated
 from autopilot.domain.verdict import Advance, Retry, Verdict
 from autopilot.journal.projection import state_of
+from support.records import plan, task
 from unit.journal.run_examples import Tape, outcome
 
 
@@ -64,7 +65,11 @@ def test_stat_03_a_deferral_that_was_rejected_is_an_event() -> None:
     opinion = RateOpinion(alignment_score=9.4, scorecard=())
     tape = Tape()
     tape.begin("1")
+    checks = plan(task("01-01"), task("01-02", type="checkpoint:human-verify"))
+    accepted = PlanChecked(plan=checks, opinion=PlanOpinion(passed=True, confidence=9))
+    tape.step("plan_check", accepted, Advance())
     tape.step("rate", Rated(opinion=opinion, score=9.4), Retry(step="verify", because=f"{REJECTED} Say why."))
 
-    assert details(tape, "unnecessary_deferral_warning") == [{"reason": REJECTED}]
+    told = {"reason": REJECTED, "task": "01-02 title of 01-02"}
+    assert details(tape, "unnecessary_deferral_warning") == [told]
     assert details(tape, "replan_attempt") == []

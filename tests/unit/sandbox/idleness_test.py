@@ -13,10 +13,13 @@ from autopilot.journal.lock import boot_id
 from autopilot.sandbox.idleness import Idleness
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
+from support.waiting import PATIENCE_S
 
-PRINTS = "import time\nfor _ in range(24):\n    print('.', flush=True)\n    time.sleep(0.1)\n"
-WRITES = "import time, pathlib\nfor n in range(24):\n    pathlib.Path(f'{n}').touch()\n    time.sleep(0.1)\n"
-NOTHING = "import time\nprint('begun', flush=True)\ntime.sleep(60)\n"
+# Each goes on for longer than it may be idle, which is put in.
+PRINTS = "import time\nfor _ in range(16):\n    print('.', flush=True)\n    time.sleep({limit} / 10)\n"
+WRITES = "import time, pathlib\nfor n in range(16):\n    pathlib.Path(f'{{n}}').touch()\n    time.sleep({limit} / 10)\n"
+NOTHING = "import time\nprint('begun', flush=True)\ntime.sleep(3000)\n"
+LIMITS = (1.5, 12.0, 96.0)  # a busy machine may keep a program from giving a sign of life for a while
 
 
 @dataclass(slots=True)
@@ -39,26 +42,37 @@ def processes(kind: str, folder: Path) -> Processes:
     return plain if kind == "child" else KeptProcesses(folder / "keep", plain, boot_id())
 
 
-def job(script: str, folder: Path, *, may_be_silent: bool = False) -> Job:
-    env = {"PATH": os.defpath}
-    argv = (sys.executable, "-c", script)
-    return Job(argv=argv, cwd=str(folder), env=env, timeout_s=60, idle_s=1.5, mark="m", may_be_silent=may_be_silent)
+def job(script: str, folder: Path, limit: float = LIMITS[0], *, may_be_silent: bool = False) -> Job:
+    argv, env = (sys.executable, "-c", script.format(limit=limit)), {"PATH": os.defpath}
+    return Job(
+        argv=argv, cwd=str(folder), env=env, timeout_s=PATIENCE_S, idle_s=limit, mark="m", may_be_silent=may_be_silent
+    )
 
 
-@pytest.mark.parametrize(
+kinds = pytest.mark.parametrize(
     "kind",
     ["child", pytest.param("kept", marks=pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux"))],
 )
-@pytest.mark.parametrize(
-    ("script", "idle"), [(PRINTS, False), (WRITES, False), (NOTHING, True)], ids=["prints", "writes", "neither"]
-)
-def test_a_program_without_a_sign_of_life_is_ended(tmp_path: Path, kind: str, script: str, *, idle: bool) -> None:
-    place = tmp_path / "work"
-    place.mkdir()
 
-    ran = processes(kind, tmp_path).run(job(script, place))
 
-    assert (ran.idle, ran.exit_code) == (idle, None if idle else 0)
+@kinds
+@pytest.mark.parametrize("script", [PRINTS, WRITES], ids=["prints", "writes"])
+def test_a_program_that_gives_signs_of_life_is_not_ended(tmp_path: Path, kind: str, script: str) -> None:
+    for number, limit in enumerate(LIMITS):
+        (place := tmp_path / f"work{number}").mkdir()
+        ran = processes(kind, tmp_path).run(job(script, place, limit))
+        if not ran.idle:
+            break
+
+    assert (ran.idle, ran.exit_code) == (False, 0)
+
+
+@kinds
+def test_a_program_without_a_sign_of_life_is_ended(tmp_path: Path, kind: str) -> None:
+    (place := tmp_path / "work").mkdir()
+    ran = processes(kind, tmp_path).run(job(NOTHING, place))
+
+    assert (ran.idle, ran.exit_code) == (True, None)
 
 
 def test_a_program_that_may_be_silent_is_let_be_until_it_has_spoken(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ ANSWERS: dict[str, tuple[str, type[msgspec.Struct], dict[str, Any]]] = {
         "pass": True, "confidence": 8.5, "blocker_count": 1, "warning_count": 2, "issues": [{
             "plan": "p", "dimension": "d", "severity": "blocker", "description": "x", "fix_hint": "y"}]}),
     "EXEC-R1": ("execute", WorkClaim, {
-        "tasks_completed": "1/1", "tasks_failed": "0/1", "commit_shas": ["abc"], "deviations": ["d"],
+        "tasks_completed": "1/1", "tasks_failed": "0/1", "commit_shas": ["abc"], "deviations": ["d"], "confidence": 8,
         "evidence": [{"task_id": "01-01", "criteria_met": ["a"], "commands_run": ["ls"]}]}),
     "PVRF-01c": ("mini_verify", TaskOpinion, {
         "pass": False, "task_id": "01-01", "concerns": ["thin"], "commands_run": ["ls"], "criteria_results": [{

@@ -10,6 +10,7 @@ from autopilot.domain.settings import Commands
 from autopilot.domain.verdict import Advance
 from autopilot.pipeline import artifacts
 from autopilot.steps import execute, priming
+from autopilot.steps.execution_log import priming_line
 from support.records import BASE, RUN, Story, brief, plan, ran, started, task, work
 from support.tools import SaidAgents, SaidFacts, tools
 
@@ -28,7 +29,8 @@ def test_exec_06_the_first_task_is_primed_with_files_baseline_and_learnings() ->
     found = primed(Story(start=COMPILE).planned(), facts=facts, learnings="# Learnings\n\n### Phase 0 failure\n")
 
     assert found == Primed(
-        files=("letter.txt",), baseline="PASS (0 errors)", learnings="1 known from earlier failures"
+        files=("letter.txt",), baseline="PASS (0 errors)", learnings="1 known from earlier failures",
+        repo_map="not found",
     )  # fmt: skip
 
 
@@ -85,15 +87,26 @@ def test_exec_06_the_step_keeps_what_it_told_the_executor() -> None:
 
 
 def test_exec_06_the_first_entry_of_the_log_reports_the_priming() -> None:
-    told = Primed(files=("a.py",), baseline="FAIL (2 errors)", learnings="no learnings file found")
+    told = Primed(
+        files=("a.py",), baseline="FAIL (2 errors)", learnings="no learnings file found", repo_map="loaded with 7 files"
+    )
     story = Story().planned(plan(task("01-01"), task("01-02")))
     story.step("execute", Executed(work=work("01-01"), primed=told), Advance(to="mini_verify"), "c1")
     story.step("execute", Executed(work=work("01-02", "c1", "c2")), Advance(to="mini_verify"), "c2")
 
     first, _, second = artifacts(story.record)["EXECUTION-LOG.md"].partition("## Task 01-02")
-    line = "- **Priming:** PLAN.md; key files: a.py; compile: FAIL (2 errors); learnings: no learnings file found"
+    line = "- **Priming:** PLAN.md; key files: a.py; compile: FAIL (2 errors); repo-map: loaded with 7 files; learnings: no "
     assert line in first
     assert "Priming" not in second
+
+
+def test_exec_06_the_map_s_status_is_told() -> None:
+    assert primed(Story().planned()).repo_map == "not found"
+    assert primed(Story().planned(), facts=SaidFacts(places={"a": "a", "b": "b"})).repo_map == "loaded with 2 files"
+
+
+def test_exec_06_a_log_of_an_earlier_version_names_no_map() -> None:
+    assert "; repo-map: not found; " in priming_line(Primed(learnings="no learnings file found"))
 
 
 def test_rmap_07_an_executor_is_told_what_is_there_already() -> None:

@@ -18,6 +18,7 @@ from autopilot.views.dashboard.looking import Looking
 from autopilot.views.dashboard.project import Project
 from autopilot.views.dashboard.server import Dashboard, Guarded
 from autopilot.views.dashboard.slow import Patience
+from support.waiting import PATIENCE_S
 
 DOOR = Door(names=frozenset({"127.0.0.1"}), read_token="r" * 43)
 SCOPE: Scope = {
@@ -42,14 +43,14 @@ def test_a_viewer_that_takes_nothing_is_let_go() -> None:
 
     async def stuck(message: Message) -> None:
         if message["type"] == "http.response.body":
-            await asyncio.sleep(60)
+            await asyncio.sleep(3000)
 
     async def silent() -> Message:
-        await asyncio.sleep(60)
+        await asyncio.sleep(3000)
         return {"type": "http.disconnect"}
 
     app = Guarded(Starlette(routes=[Route("/api/watch", watch)]), DOOR, send_s=0.05)
-    asyncio.run(asyncio.wait_for(app(dict(SCOPE), silent, stuck), timeout=5))
+    asyncio.run(asyncio.wait_for(app(dict(SCOPE), silent, stuck), timeout=PATIENCE_S))
 
     assert ended == ["ended"]
 
