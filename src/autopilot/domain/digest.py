@@ -8,6 +8,7 @@ from autopilot.domain.error_shape import shape
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Usage, Work
 from autopilot.domain.moments import elapsed
+from autopilot.domain.progress import SET_ASIDE
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researched, Triaged, Unanswered, Verified
 from autopilot.domain.value import Value
@@ -217,5 +218,5 @@ def _error(step: StepFinished) -> str | None:
         case Retry(because=because) | Stop(because=because):
             return because
         case Advance(because=because) if because and step.step not in MACHINERY:
-            return because.removeprefix("task FAILED: ")
+            return because.removeprefix(SET_ASIDE)
     return None

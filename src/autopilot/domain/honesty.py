@@ -12,6 +12,10 @@ from autopilot.domain.value import Value
 WORDS: dict[str, Severity] = {"blocker": "blocker", "concern": "warning", "note": "info"}
 SPOKEN: dict[Severity, str] = {severity: word for word, severity in WORDS.items()}
 
+# What a finding says that a declaration of the plan would have covered.
+UNNAMED = "if it must change, a task of the plan has to name it under **Files:**"
+UNDECLARED = "if it must change, the plan has to say so: **Changes tests:** {path} -- why"
+
 
 class TamperRule(Value, frozen=True, kw_only=True):
     """
@@ -313,6 +317,9 @@ def _weigh(
     if finding.severity == "blocker" and any(fnmatchcase(path, pattern) for pattern in patterns):
         what = f"{finding.what} (a change the plan declares)"
         return msgspec.structs.replace(finding, severity="warning", what=what)
+    advice = UNDECLARED.format(path=path) if rule.about_tests else UNNAMED if rule.about_a_file else ""
+    if finding.severity == "blocker" and advice:
+        return msgspec.structs.replace(finding, what=f"{finding.what} ({advice})")
     return finding
 
 

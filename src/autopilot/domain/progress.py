@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from autopilot.domain.events import StepFinished
-from autopilot.domain.evidence import Change, CommandRun
+from autopilot.domain.evidence import Change, CommandRun, Work
 from autopilot.domain.phase import Kind, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
@@ -21,6 +21,7 @@ from autopilot.domain.results import (
 from autopilot.domain.task_order import task_order
 from autopilot.domain.verdict import Advance, Retry
 
+SET_ASIDE = "task FAILED: "
 PROSE = (".md", ".rst", ".adoc", ".txt")
 Route = Literal["", "research", "plan", "plan_check"]
 SHORT_ROUTE = frozenset({"preflight", "triage", "verify", "judge", "judge_divergence"})
@@ -144,6 +145,19 @@ def task_states(record: PhaseRecord) -> dict[str, str]:
 
 def failed_tasks(record: PhaseRecord) -> tuple[str, ...]:
     return tuple(task for task, state in task_states(record).items() if state == "failed")
+
+
+def why_set_aside(record: PhaseRecord) -> tuple[str, ...]:
+    """The reason for each task that was set aside: its work is not in the tree that is verified."""
+    reasons: dict[str, str] = {}
+    for step in since_plan(record):
+        match step.result:
+            case Executed(work=Work(task=task)) | Fixed(work=Work(task=task)) | MiniVerified(task=task):
+                if isinstance(step.verdict, Advance):
+                    reasons[task] = step.verdict.because.removeprefix(SET_ASIDE)
+            case _:
+                pass
+    return tuple(f"task {task} was set aside: {reasons[task]}" for task in failed_tasks(record))
 
 
 def auto_tasks(record: PhaseRecord) -> tuple[Task, ...]:

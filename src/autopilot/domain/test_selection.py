@@ -93,7 +93,20 @@ def _is_new(named: _Named, file: Version) -> bool:
     if file.old is None:
         return file.new is not None
     old, new = file.old, file.new or ""
+    if _holds(new, named.names) and not _holds(old, named.names):
+        return True
     return any(_has(new, name) and not _has(old, name) for name in named.names)
+
+
+def _holds(text: str, names: tuple[str, ...]) -> bool:
+    """Whether the text defines the last name inside the classes named before it."""
+    for name in names[:-1]:
+        head = re.search(rf"^(?P<indent>[ \t]*)class\s+{re.escape(name)}\b.*\n", text, re.MULTILINE)
+        if head is None:
+            return False
+        end = re.compile(rf"^(?!{head['indent']}[ \t])\S?.*\S", re.MULTILINE).search(text, head.end())
+        text = text[head.end() : end.start() if end else len(text)]
+    return bool(names) and re.search(rf"\bdef\s+{re.escape(names[-1])}\b", text) is not None
 
 
 def _has(text: str, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Does a second pair of eyes agree that the task is done?"""
 
 from autopilot.domain.answers import TaskOpinion
-from autopilot.domain.progress import diff_growing, fixes_of, next_stop, reviews_of
+from autopilot.domain.progress import SET_ASIDE, diff_growing, fixes_of, next_stop, reviews_of
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import MiniVerified
 from autopilot.domain.verdict import Advance, Retry, Verdict
@@ -60,7 +60,7 @@ def fix(f: MiniFacts, o: MiniOpinions, c: Claims) -> Verdict:
 
 def set_aside(f: MiniFacts, o: MiniOpinions, c: Claims) -> Verdict:
     why = "diff_growing: " if f.growing else ""
-    return Advance(to=f.next_stop, because=f"task FAILED: {why}{complaint(o)}")
+    return Advance(to=f.next_stop, because=f"{SET_ASIDE}{why}{complaint(o)}")
 
 
 def content(f: MiniFacts, o: MiniOpinions, c: Claims) -> bool:

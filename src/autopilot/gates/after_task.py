@@ -4,7 +4,7 @@ import re
 
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.honesty import blockers
-from autopilot.domain.progress import diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
+from autopilot.domain.progress import SET_ASIDE, diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
 from autopilot.domain.test_selection import selects_tests
@@ -101,7 +101,7 @@ def fix(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
 
 def set_aside(f: TaskFacts, o: Opinions, c: TaskClaims) -> Verdict:
     why = "diff_growing: " if f.growing else ""
-    return Advance(to=f.next_stop, because=f"task FAILED: {why}{joined(trouble(f)) or c.admits}")
+    return Advance(to=f.next_stop, because=f"{SET_ASIDE}{why}{joined(trouble(f)) or c.admits}")
 
 
 def mendable(f: TaskFacts) -> bool:

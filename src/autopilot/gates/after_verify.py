@@ -5,7 +5,7 @@ from autopilot.domain.behaviour import reading
 from autopilot.domain.deferral import CONFIDENT, confident, person_only
 from autopilot.domain.honesty import blockers
 from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show, too_shallow
-from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven
+from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven, why_set_aside
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import REPLACED, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
@@ -21,7 +21,8 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
 
     `to_show` counts the criteria that no commit of this run met, `absent` places named for them that are not there.
     `observed` counts the commands we saw the verifier run in `seconds`; None where nobody could watch: then our own
-    runs of every criterion stand in for it. `threshold` is how sure a verifier has to be that no person is needed.
+    runs of every criterion stand in for it. `set_aside` says why the work of a task is not in the tree. `threshold` is
+    how sure a verifier has to be that no person is needed.
     `full_route` is where the work begins, for a phase of which only was checked whether it is there already.
     """
 
@@ -29,6 +30,7 @@ class VerifyFacts(Facts, frozen=True, kw_only=True):
     failing: tuple[str, ...]
     unproven: tuple[str, ...]
     fresh: bool
+    set_aside: tuple[str, ...] = ()
     person_only: bool = False
     rejected: int = 0
     to_show: int = 0
@@ -62,6 +64,7 @@ def facts_of(record: PhaseRecord) -> VerifyFacts:
         ),
         unproven=unproven(record, (run.command for run in seen.checks if run.passed)),
         fresh=seen.commit == record.commit and seen.on_its_tree,
+        set_aside=why_set_aside(record),
         person_only=person_only(record),
         rejected=rejected(record),
         to_show=len(to_show(record)),
@@ -121,7 +124,8 @@ def missed(verifier: VerifyOpinion) -> tuple[str, ...]:
 def complaint(f: VerifyFacts, o: VerifyOpinions) -> str:
     said = (o.verifier.failures or missed(o.verifier)) if o.verifier else ()
     hollow = tuple(f"task {task}: no criterion that failed before passes now" for task in f.unproven)
-    return joined((*f.failing, *hollow) or said) or objection(f, o)
+    facts = (*f.failing, *hollow)
+    return joined((*f.set_aside, *facts) if facts else said) or objection(f, o)
 
 
 def objection(f: VerifyFacts, o: VerifyOpinions) -> str:

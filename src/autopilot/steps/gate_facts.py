@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, Finding
+from autopilot.domain.honesty import UNDECLARED
 from autopilot.domain.progress import new_failures
 from autopilot.domain.protocols import Tools
 from autopilot.domain.settings import Commands
@@ -116,8 +117,11 @@ def old_tests(tools: Tools, change: Change, made: GateFacts, declared: tuple[str
     if chance is not None or not new_failures(made.before, (run,)):
         return made.adding(extra=(kept,))
     named = f" ({run.tests})" if run.tests and str(run.tests) else ""
-    what = f"`{run.command}` fails on the new code with this test as it was before{named}; the plan does not declare it"
-    return made.adding(*(Finding(rule="old-tests", where=path, what=what) for path in old.paths), extra=(kept,))
+    what = f"`{run.command}` fails on the new code with this test as it was before{named}"
+    told = (
+        Finding(rule="old-tests", where=path, what=f"{what} ({UNDECLARED.format(path=path)})") for path in old.paths
+    )
+    return made.adding(*told, extra=(kept,))
 
 
 def without_new_tests(
@@ -138,7 +142,8 @@ def fewer_tests(before: CommandRun, after: CommandRun, declared: tuple[str, ...]
     has = after.tests.executed if after.tests else None
     if had and (has is None or has < had) and not declared:
         what = f"{had} tests were run before the change, {'an unknown number' if has is None else has} after it"
-        yield Finding(rule="fewer-tests", where=after.command, what=what)
+        advice = UNDECLARED.format(path="path/of/test")
+        yield Finding(rule="fewer-tests", where=after.command, what=f"{what} ({advice})")
 
 
 def too_quick(before: CommandRun, after: CommandRun) -> Iterator[Finding]:

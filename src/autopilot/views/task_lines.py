@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from autopilot.domain.evidence import Work
-from autopilot.domain.progress import new_failures
+from autopilot.domain.honesty import blockers
+from autopilot.domain.progress import SET_ASIDE, new_failures
 from autopilot.domain.results import Executed, Fixed, MiniVerified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Verdict
 from autopilot.views.facts import ended, failing, says_done, summary_of
 from autopilot.views.text import clean
 
 _MOST_FILES = 10
-_SET_ASIDE = "task FAILED: "
 
 
 def of_work(result: Executed | Fixed, verdict: Verdict, label: str) -> Iterator[str]:
@@ -22,7 +22,8 @@ def of_work(result: Executed | Fixed, verdict: Verdict, label: str) -> Iterator[
         return
     failed = failing(work)
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    reason = f"{ended(failed[0])}{more}" if failed else complaint_of(verdict)
+    noticed = blockers(work.findings)
+    reason = f"{ended(failed[0])}{more}" if failed and not noticed else complaint_of(verdict)
     yield f"{label}: FAILED -- {reason}"
     if says_done(result.claim):
         yield f"{name}: the agent reported success; {reason}"
@@ -46,7 +47,7 @@ def of_review(result: MiniVerified, verdict: Verdict, phase: str, label: str) ->
 
 def complaint_of(verdict: Verdict) -> str:
     because = verdict.question if isinstance(verdict, AskHuman) else verdict.because
-    return clean(because.removeprefix(_SET_ASIDE)) or "no reason was given"
+    return clean(because.removeprefix(SET_ASIDE)) or "no reason was given"
 
 
 def _changes(work: Work, name: str) -> Iterator[str]:

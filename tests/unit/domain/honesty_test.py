@@ -56,7 +56,9 @@ def test_the_worst_comes_first_and_only_blockers_block() -> None:
     found = weighed((FOREIGN, SKIPPED), {}, ())
 
     assert [f.severity for f in found] == ["blocker", "warning"]
-    assert blockers(found) == ("tests/test_a.py:3: `@skip`",)
+    assert blockers(found) == (
+        "tests/test_a.py:3: `@skip` (if it must change, the plan has to say so: **Changes tests:** tests/test_a.py -- why)",
+    )
 
 
 def test_a_finding_is_told_with_its_weight_and_reason() -> None:

@@ -6,8 +6,13 @@ from autopilot.domain.phase import Criterion
 from autopilot.domain.test_counts import ran_none
 from autopilot.domain.test_selection import Version, selects_tests, within
 
-OLD = "class SlicedTests(TestCase):\n    def test_negative(self): ...\n\ndef test_plain(): ...\n"
-NEW = f"{OLD}\nclass ChunkedTests(TestCase):\n    def test_new(self): ...\n\n    def test_other(self): ...\n"
+OLD = (
+    "class SlicedTests(TestCase):\n    def test_negative(self): ...\n\ndef test_plain(): ...\n\n"
+    "class TailTests(TestCase):\n    def test_even(self): ...\n\n\n# the end\nEND = 1\n"
+)
+NEW = f"{OLD}\nclass ChunkedTests(TestCase):\n    def test_new(self): ...\n\n    def test_other(self): ...\n".replace(
+    "    def test_even(self): ...\n", "    def test_even(self): ...\n\n    def test_negative(self): ...\n"
+)
 FILES = {
     "tests/test_more.py": Version(OLD, NEW),
     "pkg/x_test.go": Version("func TestOld(", "func TestOld( func TestNew("),
@@ -19,6 +24,10 @@ FILES = {
     [
         ("python3 -m unittest tests.test_more.ChunkedTests.test_new", None),
         ("python3 -m unittest tests.test_more.ChunkedTests", None),
+        ("python3 -m unittest tests.test_more.TailTests.test_negative", None),
+        ("pytest tests/test_more.py::TailTests::test_negative", None),
+        ("python3 -m unittest tests.test_more.TailTests.test_even", ...),
+        ("python3 -m unittest tests.test_more.TailTests", ...),
         ("python3 -m unittest -v tests.test_more.SlicedTests.test_new", None),
         ("python3 -m unittest tests.test_more.SlicedTests.test_negative", ...),
         ("python3 -m unittest tests.test_more", ...),

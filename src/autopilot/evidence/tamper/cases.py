@@ -53,14 +53,14 @@ def cases(masked: Masked, language: str) -> tuple[Case, ...]:
     return tuple(_apart(found, masked, language))
 
 
-_Span = tuple[str, int, int, int, bool]
-"""A name, where the case begins, where its body does, where it ends, and whether it is a test."""
+_Span = tuple[str, int, int, int, bool, str]
+"""A name, where the case begins, where its body does, where it ends, whether it is a test, and what it stands in."""
 
 
 def _apart(spans: Iterator[_Span], masked: Masked, language: str) -> Iterator[Case]:
     """Tests do not stand inside each other, so each letter is read once."""
     done, line = 0, 1
-    for name, start, inner, end, collected in spans:
+    for name, start, inner, end, collected, scope in spans:
         if start < done:
             continue
         line += masked.code.count("\n", done, start)
@@ -75,6 +75,7 @@ def _apart(spans: Iterator[_Span], masked: Masked, language: str) -> Iterator[Ca
             parametrised=bool(_PARAMETRISED.search(text)),
             first=line,
             last=line + text.count("\n"),
+            scope=scope,
         )
         line += masked.code.count("\n", start, end)
         done = end
@@ -82,16 +83,22 @@ def _apart(spans: Iterator[_Span], masked: Masked, language: str) -> Iterator[Ca
 
 def _javascript(masked: Masked) -> Iterator[_Span]:
     ends = brackets(masked.code, "()")
+    groups: list[tuple[int, str]] = []
     for found in _JS_CASE.finditer(masked.code):
-        if found["head"].lstrip("fx") in {"describe", "context"}:
-            continue
         start = found.end() - 1
+        groups = [group for group in groups if start < group[0]]
         if re.search(r"\.\s*each\b", found["chain"]):
             following = re.compile(r"\s*\(").match(masked.code, ends.get(start, len(masked.code)))
             start = following.end() - 1 if following else start
         end = ends.get(start, _line_end(masked.code, start))
-        title = re.match(r"\(\s*([\"'`])(?P<title>.*?)\1", masked.bare[start:end], re.DOTALL)
-        yield squeezed(title["title"]) if title else "", found.start(), start, end, True
+        title = re.match(
+            r"\(\s*([\"'`])(?P<title>.*?)\1", masked.bare[start : min(end, start + _BODY_WITHIN)], re.DOTALL
+        )
+        name = squeezed(title["title"]) if title else ""
+        if found["head"].lstrip("fx") in {"describe", "context"}:
+            groups.append((end, name))
+        else:
+            yield name, found.start(), start, end, True, " > ".join(group for _, group in groups)
 
 
 def _braced(masked: Masked, language: str) -> Iterator[_Span]:
@@ -106,7 +113,7 @@ def _braced(masked: Masked, language: str) -> Iterator[_Span]:
         if groups.get("title") is not None:
             name = squeezed(masked.bare[found.start("title") : found.end("title")]).strip("\"'")
         end = ends.get(opened, _line_end(masked.code, opened))
-        yield name, found.start(), opened, end, _collected(language, found["mark"] or "", name)
+        yield name, found.start(), opened, end, _collected(language, found["mark"] or "", name), ""
 
 
 def _collected(language: str, mark: str, name: str) -> bool:

@@ -17,6 +17,7 @@ _PART_METHODS = re.compile(
 _WEAK_METHODS = frozenset({"assertTrue", "assertIsNotNone", "assertIsInstance", "assertIsNot", "assert_called"})
 _SAME_METHODS = frozenset({"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"})
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertLogs"})
+_TRUE_HELPERS = frozenset({"assert_true", "assert_", "ok_"})
 _HELPER = re.compile(r"_?(?:assert|check|verify|expect|ensure|should)(?:_|[A-Z]|$)")
 _ASKS = re.compile(r"(?:is|has|can|same|equals?|all)(?:_|$)")
 _PARTIAL_CALLS = frozenset({"startswith", "endswith", "search", "match", "issubset", "issuperset"})
@@ -32,30 +33,42 @@ def parsed(text: str) -> ast.Module | None:
             return None
 
 
-def python_cases(masked: Masked) -> tuple[Case, ...]:
-    """Every function, tests marked as such; by indentation where the parser does not understand the text."""
-    tree = parsed(masked.raw)
+def python_cases(masked: Masked, *, beside: str = "") -> tuple[Case, ...]:
+    """
+    Every function, tests marked as such; by indentation where the parser does not understand the text.
+
+    `beside` is the text it is to be compared with: both are read in the same way.
+    """
+    tree = parsed(masked.raw) if parsed(beside) is not None else None
     if tree is None:
         return tuple(_by_lines(masked))
     lines = masked.bare.split("\n")
     try:
-        return tuple(_case(function, lines, collected=wanted) for function, wanted in _functions(tree))
+        return tuple(_case(function, lines, scope, collected=wanted) for function, scope, wanted in _functions(tree))
     except RecursionError:
         return tuple(_by_lines(masked))
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[Function, bool]]:
+def _functions(tree: ast.Module) -> Iterator[tuple[Function, str, bool]]:
+    held = _collected_classes(tree)
     for node in tree.body:
         if isinstance(node, Function):
-            yield node, node.name.startswith("test")
+            yield node, "", node.name.startswith("test")
         elif isinstance(node, ast.ClassDef):
-            held = node.name.startswith("Test") or bool(node.bases)
             for inner in node.body:
                 if isinstance(inner, Function):
-                    yield inner, held and inner.name.startswith("test")
+                    yield inner, node.name, node.name in held and inner.name.startswith("test")
 
 
-def _case(function: Function, lines: list[str], *, collected: bool) -> Case:
+def _collected_classes(tree: ast.Module) -> frozenset[str]:
+    """Classes whose tests a runner finds: by their name, by a base, or because such a class inherits from them."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    held = {node.name for node in classes if node.name.startswith("Test") or node.bases}
+    bases = {base.id for node in classes if node.name in held for base in node.bases if isinstance(base, ast.Name)}
+    return frozenset(held | bases)
+
+
+def _case(function: Function, lines: list[str], scope: str, *, collected: bool) -> Case:
     first = min([function.lineno, *(mark.lineno for mark in function.decorator_list)])
     end = function.end_lineno or function.lineno
     return Case(
@@ -68,6 +81,7 @@ def _case(function: Function, lines: list[str], *, collected: bool) -> Case:
         parametrised=any("parametrize" in ast.unparse(mark) for mark in function.decorator_list),
         first=first,
         last=end,
+        scope=scope,
     )
 
 
@@ -116,6 +130,8 @@ def _statement(call: ast.Call) -> Assertion | None:
         if name == "assertTrue" and call.args:
             strength = _strength(call.args[0])
         return Assertion(call.lineno, ast.unparse(call), strength, _method_always(name, call))
+    if name in _TRUE_HELPERS and call.args:
+        return Assertion(call.lineno, ast.unparse(call), _strength(call.args[0]), always(call.args[0]))
     if _HELPER.match(name):
         return Assertion(call.lineno, ast.unparse(call), EXACT, helper=True)
     return None
@@ -136,6 +152,8 @@ def _raises_strength(call: ast.Call) -> int:
 
 def _strength(test: ast.expr) -> int:
     match test:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call()):
+            return PARTIAL
         case ast.Compare(ops=[ast.Eq() | ast.Is()]) | ast.UnaryOp(op=ast.Not()):
             return EXACT
         case ast.Compare(ops=ops):

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from autopilot.evidence.tamper.masking import language_of
 from autopilot.evidence.tamper.pairs import Hit, Pair, collected, is_test
-from autopilot.evidence.tamper.scene import Scene, Suite
+from autopilot.evidence.tamper.scene import Scene, Suite, package_gone
 from autopilot.evidence.tamper.shapes import Case
 
 SHOWN, MOST = 3, 300
@@ -15,6 +15,14 @@ _SNAPSHOT = re.compile(
     r"|golden|approved)(?:\.\w+)?$"
     r"|\.approved\.\w+$|(?:^|/)(?:fixtures|testdata|test_data)/(?:[^/]*/)*(?:expected[^/]*"
     r"|[^/]*\.(?:want|expected))(?:/|$)"
+)
+
+
+_DEFINITION = re.compile(
+    r"\b(?:def|class|func|fn|function|struct|enum|trait|interface|type|const|let|var|static)\s+(?:\([^()\n]*\)\s*)?(\w+)"
+    r"|^\s*(?:async\s+|static\s+|get\s+|set\s+|\*\s*)?(\w+)\s*\([^()\n]*\)\s*\{"
+    r"|\b(\w+)\s*[:=]\s*(?:async\s+)?(?:function\b|\([^()\n]*\)\s*=>)|^(\w+)\s*=|#define\s+(\w+)",
+    re.MULTILINE,
 )
 
 
@@ -63,10 +71,25 @@ def _made_up(scene: Scene, suite: Suite, left: list[Case]) -> bool:
     new = [case for other in scene.suites for case in other.added if id(case) not in used]
     said = sum(not assertion.tautology for case in new for assertion in case.assertions)
     wanted = sum(len(case.assertions) for case in left)
-    return (bool(new) and said >= max(wanted, 1)) or _subject_gone(scene, suite)
+    return (bool(new) and said >= max(wanted, 1)) or _subject_gone(scene, suite) or _undefined(scene, left)
+
+
+def _undefined(scene: Scene, left: list[Case]) -> bool:
+    """Whether each of the tests speaks of something that the change removes from the sources for good."""
+    tested = [suite.pair for suite in scene.suites if suite.old_tests]
+    sources = [p for p in scene.pairs if not p.is_test and not p.is_prose and p.language and p not in tested]
+    was = _defined("\n".join(line for pair in sources for line in pair.gone))
+    gone = was - _defined("\n".join(pair.new.bare for pair in sources))
+    return bool(gone) and all(gone & set(re.findall(r"\w+", case.body)) for case in left)
+
+
+def _defined(text: str) -> set[str]:
+    return {name for found in _DEFINITION.finditer(text) for name in found.groups() if name}
 
 
 def _subject_gone(scene: Scene, suite: Suite) -> bool:
+    if suite.pair.after is None and package_gone(scene, suite.pair.old_path):
+        return True
     removed = (p.old_path for p in scene.pairs if p.after is None and not is_test(p.old_path))
     stems = {PurePosixPath(path).stem for path in removed if language_of(path)}
     words = set(re.findall(r"\w+", suite.pair.old.bare)) | set(re.findall(r"[A-Za-z0-9]+", suite.pair.old_path))

@@ -22,8 +22,8 @@ _CONFIGS = re.compile(
 )
 _LINT = re.compile(r"(?:^|[/._-])lint(?:er|ing)?[._-][^/]*$")
 _THRESHOLD = re.compile(
-    r"(?:fail_under|fail-under|cov-fail-under|branches|functions|lines|statements|threshold"
-    r"|minimum|min_coverage|target|score)$"
+    r"(?:fail_under|fail-under|cov-fail-under|threshold|minimum|min_coverage|target|score)$"
+    r"|(?:^|\.)(?:branches|functions|lines|statements)$"
 )
 _BOUND = re.compile(
     r"(?:max-complexity|max_complexity|max-line-length|max-args|max-branches|max-statements"

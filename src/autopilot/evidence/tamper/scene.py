@@ -13,7 +13,12 @@ from autopilot.evidence.tamper.shapes import Case
 
 _MARKED_ANYWHERE = frozenset({"rust", "java"})
 _TRIVIAL = frozenset({"0", "1", "", "True", "False", "None", "true", "false", "null", "nil"})
+_MANIFESTS = frozenset(
+    {"package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml", "build.gradle"}
+)
 MOST_CANDIDATES = 300
+# How much of a body has to be the same for a test of the same name elsewhere, and for one of another name.
+LIKE_A_NAMESAKE, LIKE_ANOTHER = 0.3, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +49,12 @@ class Suite:
 
     @cached_property
     def added(self) -> tuple[Case, ...]:
-        """Tests whose names were not there before; of equal names those beyond the old number."""
-        names = Counter(case.name for case in self.old_tests)
+        """Tests whose names were not there before in their class; of equal names those beyond the old number."""
+        names = Counter(case.key for case in self.old_tests)
         found = []
         for case in self.new_tests:
-            names[case.name] -= 1
-            if names[case.name] < 0:
+            names[case.key] -= 1
+            if names[case.key] < 0:
                 found.append(case)
         return tuple(found)
 
@@ -82,24 +87,38 @@ class Scene:
         return tuple((suite.pair, case) for suite in self.suites for case in suite.added)[:MOST_CANDIDATES]
 
     def _matched(self, suite: Suite) -> Iterator[Match]:
-        by_name: dict[str, list[Case]] = {}
-        looked = 0
+        """By class and name; then under that name elsewhere in the file; then as what a new test goes on with."""
+        by_key: dict[tuple[str, str], list[Case]] = {}
         for case in suite.new_tests:
-            by_name.setdefault(case.name, []).append(case)
-        for old in suite.old_tests:
-            same = by_name.get(old.name)
-            if same:
-                yield Match(suite.pair, old, same.pop(0), suite.pair)
+            by_key.setdefault(case.key, []).append(case)
+        kept = [(old, same.pop(0) if (same := by_key.get(old.key)) else None) for old in suite.old_tests]
+        left = [case for cases in by_key.values() for case in cases]
+        looked = 0
+        for old, same_key in kept:
+            new = same_key or _likest(old, [case for case in left if case.name == old.name], LIKE_A_NAMESAKE)
+            if new is not None:
+                left = [case for case in left if case is not new]
+                yield Match(suite.pair, old, new, suite.pair)
                 continue
             looked += 1
-            found = self._elsewhere(suite, old) if looked <= MOST_CANDIDATES else None
+            found = self._elsewhere(suite, old, left) if looked <= MOST_CANDIDATES else None
+            left = [case for case in left if found is None or case is not found[1]]
             yield Match(suite.pair, old, found[1] if found else None, found[0] if found else None)
 
-    def _elsewhere(self, suite: Suite, old: Case) -> tuple[Pair, Case] | None:
+    def _elsewhere(self, suite: Suite, old: Case, left: list[Case]) -> tuple[Pair, Case] | None:
         """Among the new tests, and among those of its own file that became a table of cases."""
-        named = next((c for c in self._newcomers if c[1].name == old.name and c[1].name), None)
+        namesakes = [c for c in self._newcomers if c[0] is not suite.pair and c[1].name == old.name and old.name]
+        named = next((c for c in namesakes if old.likeness(c[1]) >= LIKE_A_NAMESAKE), None)
         tables = ((suite.pair, case) for case in suite.new_tests if case.parametrised)
-        return named or next((c for c in (*self._newcomers, *tables) if _continues(old, c[1])), None)
+        same = named or next((c for c in (*self._newcomers, *tables) if _continues(old, c[1])), None)
+        renamed = None if same else _likest(old, left[:MOST_CANDIDATES], LIKE_ANOTHER)
+        return same or ((suite.pair, renamed) if renamed else None)
+
+
+def _likest(old: Case, candidates: list[Case], least: float) -> Case | None:
+    """The candidate whose body is most like the old one's, if it is like it at all."""
+    best = max(candidates, key=old.likeness, default=None)
+    return best if best is not None and old.likeness(best) >= least else None
 
 
 def _continues(old: Case, new: Case) -> bool:
@@ -115,14 +134,22 @@ def _continues(old: Case, new: Case) -> bool:
 
 
 def _suite(pair: Pair) -> Suite:
-    return Suite(pair, _cases(pair.old_path, pair.old), _cases(pair.path, pair.new))
+    return Suite(pair, _cases(pair.old_path, pair.old, pair.new), _cases(pair.path, pair.new, pair.old))
 
 
-def _cases(path: str, masked: Masked) -> tuple[Case, ...]:
+def _cases(path: str, masked: Masked, beside: Masked) -> tuple[Case, ...]:
     language = language_of(path, masked.raw)
     if language not in _MARKED_ANYWHERE and not is_test(path):
         return ()
-    return python_cases(masked) if language == "python" else cases(masked, language)
+    other = beside.raw if language_of(path, beside.raw) == "python" else ""
+    return python_cases(masked, beside=other) if language == "python" else cases(masked, language)
+
+
+def package_gone(scene: Scene, path: str) -> bool:
+    """Whether the file stood in a package of its own, below the top, whose manifest is removed as well."""
+    removed = (pair.old_path for pair in scene.pairs if pair.after is None)
+    homes = {home for gone in removed for home, _, name in [gone.rpartition("/")] if name in _MANIFESTS and home}
+    return any(path.startswith(f"{home}/") for home in homes)
 
 
 def in_scene(pairs: Sequence[Pair]) -> Scene:

@@ -1,6 +1,7 @@
 """A test case and an assertion as values, and the brackets around them."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,7 +39,11 @@ class Assertion:
 
 @dataclass(frozen=True)
 class Case:
-    """A function that is a test, or (`collected` false) one that is not. `text` is all of it, marks included."""
+    """
+    A function that is a test, or (`collected` false) one that is not. `text` is all of it, marks included.
+
+    `scope` is what it stands in: its class, or the titles of the groups around it.
+    """
 
     name: str
     line: int
@@ -49,6 +54,20 @@ class Case:
     parametrised: bool = False
     first: int = 0
     last: int = 0
+    scope: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.scope, self.name
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        return Counter(re.findall(r"\w+", self.body))
+
+    def likeness(self, other: "Case") -> float:
+        """How much of the longer body stands in the other, from 0 to 1."""
+        longer = max(self.words.total(), other.words.total())
+        return (self.words & other.words).total() / longer if longer else 1.0
 
     @cached_property
     def core(self) -> str:
