@@ -7,7 +7,7 @@ from autopilot.domain.answers import AuditOpinion, GapDetail, RequirementCheck
 from autopilot.domain.completion import FixedGap, Gap, RemainingGap, Requirement, SelfAudit, Size
 from autopilot.domain.events import RunStarted, StepFinished
 from autopilot.domain.evidence import Change
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import NEVER_RUN, Phase
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Audited, Mended
 from autopilot.domain.verdict import Advance, Retry
@@ -42,7 +42,7 @@ def whole(start: RunStarted) -> bool:
 
 
 def _wanted(start: RunStarted) -> tuple[Phase, ...]:
-    return tuple(phase for phase in start.phases if phase.status != "deferred" or phase.id in start.targets)
+    return tuple(phase for phase in start.phases if phase.status not in NEVER_RUN or phase.id in start.targets)
 
 
 def requirements_of(start: RunStarted) -> tuple[Requirement, ...]:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.phase import NEVER_RUN
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 
@@ -10,7 +11,7 @@ StepEnd = Literal["", "done", "back", "stopped", "person"]
 TaskState = Literal["waiting", "working", "reviewing", "fixing", "verified", "failed"]
 WaitKind = Literal["limit", "person", "breaker"]
 RunState = Literal["running", "paused", "completed", "failed", "interrupted"]
-OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", "deferred"})
+OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", *NEVER_RUN})
 
 
 class PhaseRow(Value, frozen=True, kw_only=True):
