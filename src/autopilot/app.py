@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from autopilot.domain.forecast import Forecast
 from autopilot.domain.modes import asks
 from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.person import NOBODY, Person
-from autopilot.domain.phase import Note
+from autopilot.domain.phase import Note, Phase, Roadmap
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
@@ -43,12 +44,12 @@ from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.files import make_folder, write_atomic
-from autopilot.journal.ledger import done_before, new_name
+from autopilot.journal.ledger import Ledger, done_before, new_name
 from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import consulted, prices, selection
+from autopilot.planning import consulted, disputes, evidence, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
@@ -82,6 +83,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
     said = request.sandbox
     around = surroundings(consulted.aimed(request), warn, person)
+    around = without_disputes(around)
     request, project, done, ledger = around.request, around.project, around.done, around.ledger
     picked = redoing.pick(request, project, ledger)
     chosen = picked.phases
@@ -154,12 +156,35 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     )
 
 
+def without_disputes(around: Around) -> Around:
+    """Settle whether phases are done on which the planning files disagree; raises where that needs a person."""
+    project = settled_project(around.request, around.project, around.ledger, around.person)
+    return replace(around, project=project)
+
+
+def settled_project(request: RunRequest, project: Project, ledger: Ledger, person: Answering) -> Project:
+    """A run that can go on has settled its disputes when it started."""
+
+    def pick(roadmap: Roadmap) -> tuple[Phase, ...]:
+        return redoing.pick(request, msgspec.structs.replace(project, roadmap=roadmap), ledger).phases
+
+    roadmap = project.roadmap
+    if ledger.newest and ledger.resumable:
+        start = ledger.newest.start
+        known = {phase.id for phase in start.phases} & {phase.id for phase in evidence.disputed(roadmap)}
+        roadmap = evidence.decided(roadmap, {phase: phase in start.completed for phase in known})
+    recorded = {phase.id for phase in roadmap.phases if ledger.standing_of(phase)}
+    return msgspec.structs.replace(project, roadmap=disputes.settled(request, roadmap, recorded, pick, person))
+
+
 def foresee(request: RunRequest) -> Forecast:
     """What `start` would do with the request, and what it may cost. Nothing is written and no agent is asked."""
     choices = user_choices()
     request = asked(consulted.foreseen(request), choices, os.environ)
     root = find_root(Path(request.folder))
     project, ledger, notes = read_project(root), past(root / ".autopilot"), list[str]()
+    disputed = forecasts.troubles(lambda: settled_project(request, project, ledger, NOBODY))
+    project = project if disputed else settled_project(request, project, ledger, NOBODY)
     done = ledger.completed(project.roadmap)
     picked = redoing.pick(request, project, ledger)
     chosen = picked.phases
@@ -180,7 +205,8 @@ def foresee(request: RunRequest) -> Forecast:
         sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
         notes=(*project.notes[:MOST_NOTES], *notes),
-        problems=forecasts.troubles(
+        problems=disputed
+        + forecasts.troubles(
             lambda: hire(first, Path(request.folder)),
             lambda: check_repository(root, processes),
             lambda: StateFile(root / ".autopilot").read(),

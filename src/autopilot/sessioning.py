@@ -64,13 +64,14 @@ ROLES: dict[Mode, Role] = {"feature": "Impl-Core", "deep": "Impl-Polish", "house
 def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
     """What the roadmap and the runs so far leave to do. Whatever waits for a person, or behind a failure, waits on."""
     done = ledger.completed(roadmap)
-    standing = ledger.standings
+    standing = ledger.known(roadmap)
     open_phases = order.order(selection.outstanding(roadmap, done), roadmap)
+    disputed = [p.id for p in open_phases if standing[p.id].status == "disputed"]
     failed = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "failed"]
     waiting = [p.id for p in open_phases if p.id in standing and standing[p.id].status == "needs_human_verification"]
-    behind = {later for phase in (*failed, *waiting) for later in order.dependents(phase, roadmap)}
+    behind = {later for phase in (*failed, *waiting, *disputed) for later in order.dependents(phase, roadmap)}
     accepted_by_nobody = {p.id for p in open_phases if p.id in standing and standing[p.id].status == ALREADY_SATISFIED}
-    held = {*failed, *waiting, *behind, *accepted_by_nobody}
+    held = {*failed, *waiting, *disputed, *behind, *accepted_by_nobody}
     scores = {phase: end.score for phase, end in standing.items() if phase in done and end.score is not None}
     return Backlog(
         ready=tuple(p.id for p in open_phases if p.id not in held),

@@ -16,6 +16,7 @@ from autopilot.cli import (
     wait_options,
 )
 from autopilot.domain.errors import UsageInvalid
+from autopilot.domain.phase import Evidence
 from autopilot.domain.settings import SandboxChoice
 
 MOST = 10**9
@@ -67,6 +68,7 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
+        parser.add_argument("--evidence", choices=get_args(Evidence))
     if verb in {"run", "resume", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")

@@ -131,7 +131,15 @@ def _tell(edit: Edit, done: str, *, as_json: bool) -> None:
 
 def _plain(phase: Phase) -> dict[str, Any]:
     lists = {"depends_on": [*phase.depends_on], "requirements": [*phase.requirements]}
-    return {"id": phase.id, "name": phase.name, "goal": phase.goal, "status": phase.status, **lists, "line": phase.line}
+    plain = {
+        "id": phase.id,
+        "name": phase.name,
+        "goal": phase.goal,
+        "status": phase.status,
+        **lists,
+        "line": phase.line,
+    }
+    return plain | {"milestone": phase.milestone, "successor": phase.successor}
 
 
 def _finding(note: Note) -> dict[str, Any]:

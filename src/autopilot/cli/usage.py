@@ -33,7 +33,7 @@ Drives a coding agent through the phases of .planning/ROADMAP.md, unattended.
 An agent's words can only lower its verdict: a phase passes on what Autopilot
 ran itself. Stop it at any time; it goes on from the last finished step.
 
-PHASES: 3   3-7   3,5,8   7 8 9.1   all   next
+PHASES: 3   3-7   3,5,8   7 8 9.1   all   next   v1.0-2 (of a milestone)
         none: go on with the run that is unfinished
 
 verbs:
@@ -84,6 +84,8 @@ options of run:
   --from N, --to N      only phases from N on, up to N (without PHASES: of
                         those outstanding)
   --only N,M            only these phases
+  --evidence SOURCE     box, table or summaries: what decides whether a phase is
+                        done where the planning files disagree
   --max-usd N           stop when the run has cost this many dollars;
   --max-tokens N        tokens; also for resume, which may raise them
   --max-hours N         hours of work; docs/operating.md has all brakes

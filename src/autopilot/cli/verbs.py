@@ -97,6 +97,7 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         keep_awake=options.keep_awake,
         wait=options.wait,
         failover=tuple(options.failover),
+        evidence=options.evidence,
     )
 
 

@@ -11,6 +11,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
+  x EvidenceDisputed       exit 11: the planning files contradict each other on whether a phase is done
   x UsageLimited           exit 22: the agent's usage window is used up
   x RunLocked              exit 75: another run holds the repository
   x AskingStopped          exit 130: somebody left the questions; what was answered is kept
@@ -66,6 +67,10 @@ class SandboxUnavailable(AutopilotError):
 
 class BreakerOpen(AutopilotError):
     exit_code = 21
+
+
+class EvidenceDisputed(AutopilotError):
+    exit_code = 11
 
 
 class UsageLimited(AutopilotError):

@@ -1,6 +1,7 @@
 """What the user asked for: phases of a roadmap, and the tasks a plan breaks one into."""
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from autopilot.domain.numerals import read_number
@@ -107,6 +108,23 @@ class Phase(Value, frozen=True, kw_only=True):
     kind: Kind = "feature"
     milestone: str = ""
     successor: str = ""
+
+
+def same_phase(one: Phase, other: Phase) -> bool:
+    """Whether two phases of one number are the same: by their milestones, or, where one has none, by their names."""
+    if one.milestone and other.milestone:
+        return milestone_key(one.milestone) == milestone_key(other.milestone)
+    return one.milestone == other.milestone or one.name.casefold() == other.name.casefold()
+
+
+def number_of(phase: Phase) -> str:
+    """The phase's number without the milestone that its id may begin with."""
+    return phase.id.removeprefix(f"{phase.milestone.upper()}-") if phase.milestone else phase.id
+
+
+def milestone_key(label: str) -> str:
+    """`v1.0`, `V1` and `v1` are one milestone."""
+    return re.sub(r"(?:\.0)+$", "", label.strip().lower())
 
 
 class DeclaredChange(Value, frozen=True, kw_only=True):
@@ -220,6 +238,32 @@ class Roadmap(Value, frozen=True, kw_only=True):
     active: str = ""
     claims: dict[str, tuple[Claim, ...]] = {}
     twofold: frozenset[str] = frozenset()
+
+
+PROJECT_DONE = "All phases complete. Project is done."
+
+
+def all_done(roadmap: Roadmap) -> str:
+    """What to say when no phase is left. A project with milestones is not done: its next one has no phases yet."""
+    if not roadmap.milestones:
+        return PROJECT_DONE
+    held = {milestone_key(phase.milestone) for phase in roadmap.phases}
+    shipped = newest_shipped(roadmap.milestones)
+    waiting = (m for m in roadmap.milestones if not m.shipped and milestone_key(m.label) not in held)
+    then = next(waiting, None)
+    said = ["All phases complete."]
+    if shipped:
+        said.append(f"Milestone {shipped.title} was finished{f' on {shipped.when}' if shipped.when else ''}.")
+    said.append(f"Milestone {then.title} has no phases yet." if then else "The next milestone has no phases yet.")
+    said.append(f'Add them to {roadmap.path}, or with: autopilot phases add "Name: what it achieves"')
+    return " ".join(said)
+
+
+def newest_shipped(known: Iterable[Milestone]) -> Milestone | None:
+    """The milestone that shipped last; of those without a date, the last one named."""
+    shipped = [milestone for milestone in known if milestone.shipped]
+    dated = [milestone for milestone in shipped if milestone.when]
+    return max(reversed(dated), key=lambda milestone: milestone.when) if dated else (shipped[-1] if shipped else None)
 
 
 def padded(phase_id: str) -> str:

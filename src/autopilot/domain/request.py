@@ -5,6 +5,7 @@ from msgspec import UNSET, UnsetType
 from autopilot.domain.completion import Integration
 from autopilot.domain.modes import Modes
 from autopilot.domain.outcomes import Outcome
+from autopilot.domain.phase import Evidence
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
@@ -16,7 +17,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
 
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
-    nothing was said.
+    nothing was said. `evidence` settles whether phases are done on which the planning files disagree.
     """
 
     folder: str
@@ -36,6 +37,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     keep_awake: bool = True
     wait: bool | None = None
     failover: tuple[str, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def wish(self) -> str:

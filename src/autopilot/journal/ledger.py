@@ -21,7 +21,7 @@ from autopilot.domain.events import (
     VerdictGiven,
 )
 from autopilot.domain.passes import DoneBefore
-from autopilot.domain.phase import Plan, Roadmap
+from autopilot.domain.phase import Phase, Plan, Roadmap, number_of, same_phase
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before, Scored, Standing
@@ -40,6 +40,7 @@ class Ledger(Value, frozen=True, kw_only=True):
     `runs` are all run names, oldest first; `verdicts` says of each phase whether its newest pass was accepted.
 
     `standings` tell the same in more words; what the journal does not know of comes from archived states (AMB-06).
+    `subjects` are the phases as the runs knew them: another milestone may use the same number for another phase.
     `proposals` are the hashes of agents' plans that never led to a pass: found in `.planning` they are not the user's.
     `unaudited` are completed phases on the user's branch that no end of a run has looked at.
     """
@@ -48,6 +49,7 @@ class Ledger(Value, frozen=True, kw_only=True):
     newest: RunRecord | None = None
     verdicts: dict[str, bool] = {}
     standings: dict[str, Standing] = {}
+    subjects: dict[str, Phase] = {}
     proposals: tuple[str, ...] = ()
     unaudited: tuple[str, ...] = ()
 
@@ -64,7 +66,15 @@ class Ledger(Value, frozen=True, kw_only=True):
 
     def known(self, roadmap: Roadmap) -> dict[str, Standing]:
         """Every phase of the roadmap as it stands (AMB-06): by its newest record, else by the roadmap's own mark."""
-        return {p.id: self.standings.get(p.id, Standing(status=p.status)) for p in roadmap.phases}
+        return {p.id: self.standing_of(p) or Standing(status=p.status) for p in roadmap.phases}
+
+    def standing_of(self, phase: Phase) -> Standing | None:
+        """What the newest record says of this phase; None where there is none, or where it is of another milestone."""
+        for own in dict.fromkeys((phase.id, number_of(phase))):
+            subject = self.subjects.get(own)
+            if own in self.standings and (same_phase(subject, phase) if subject else own == phase.id):
+                return self.standings[own]
+        return None
 
     def known_at_start(self, roadmap: Roadmap) -> dict[str, Standing]:
         """The same, but the targets of the newest run as they were when it began."""
@@ -78,8 +88,10 @@ class Ledger(Value, frozen=True, kw_only=True):
 
     def completed(self, roadmap: Roadmap) -> frozenset[str]:
         """AMB-06: the newest record of a phase decides; the roadmap's own mark only where there is none."""
-        ticked = {p.id for p in roadmap.phases if p.status == "completed" and p.id not in self.verdicts}
-        return frozenset(ticked | {phase for phase, accepted in self.verdicts.items() if accepted})
+        recorded = {p.id: self.standing_of(p) for p in roadmap.phases}
+        ticked = {p.id for p in roadmap.phases if p.status == "completed" and recorded[p.id] is None}
+        gone = {phase for phase, accepted in self.verdicts.items() if accepted and phase not in recorded}
+        return frozenset(ticked | gone | {p for p, told in recorded.items() if told and told.status == "completed"})
 
 
 def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) -> Ledger:
@@ -87,14 +99,22 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
     runs = tuple(stream for stream in journal.streams() if "/" not in stream)
     records = [RunRecord(entries=journal.load(run)) for run in runs]
     told = remembered(archived)
+    subjects: dict[str, Phase] = {}
     for record in records:
+        known = {phase.id: phase for phase in record.start.phases}
         for phase in dict.fromkeys(finished.outcome.phase for finished in record.of(PhaseFinished)):
+            before, now = subjects.get(phase), known.get(phase)
+            if before and now and not same_phase(before, now):
+                earlier = f"{before.milestone.upper()}-{phase}"
+                told[earlier], subjects[earlier] = told.pop(phase), before
             told[phase] = standing_in(record, phase, told.get(phase))
+            subjects |= {phase: now} if now else {}
     return Ledger(
         runs=runs,
         newest=records[-1] if records else None,
         verdicts=_verdicts(told),
         standings=told,
+        subjects=subjects,
         proposals=_proposals(journal, runs, records),
         unaudited=_unaudited(records),
     )

@@ -18,7 +18,8 @@ _TRACING = re.compile(
 _PLACEHOLDER = re.compile(r"\{\{?\s*project\.commands\.(\w+)\s*\}?\}")
 
 _EXIT = re.compile(
-    r"(?:expects?\s+)?(?:an?\s+)?exit(?:\s*code|\s*status)?\s*(?:[:=]|is|of)?\s*(\d{1,3})\b", re.IGNORECASE
+    r"(?:expects?\s+)?(?:an?\s+)?exits?(?:\s*(?:with\s*)?code|\s*status|\s*with)?\s*(?:[:=]|is|of)?\s*(\d{1,3})\b",
+    re.IGNORECASE,
 )
 _AT_LEAST = re.compile(
     r"(?:(?:returns?|expects?|prints?|outputs?|shows?)\s+)?(?:a\s+count\s+of\s+)?(?:at\s+least|>=|\u2265|no\s+less\s+than)\s*(\d{1,9})\b",
@@ -38,7 +39,9 @@ _TEXT = re.compile(
     re.IGNORECASE,
 )
 _BARE_TEXT = re.compile(r"expects?\s*:?\s*(?:output\s+|text\s+)?(\S.*)$", re.IGNORECASE)
-_SUCCESS = re.compile(r"(?:expects?\s+)?(?:an?\s+)?(?:match(?:es)?|success|to\s+pass|pass(?:es)?)\s*$", re.IGNORECASE)
+_SUCCESS = re.compile(
+    r"(?:expects?\s+)?(?:an?\s+)?(?:match(?:es)?|success|succeeds|to\s+pass|pass(?:es)?)\s*$", re.IGNORECASE
+)
 _NO_MATCH = re.compile(
     r"(?:(?:returns?|expects?|prints?|outputs?)\s+)?(?:no\s+(?:match(?:es)?|results?|output|hits?|lines?)|nothing|empty)\s*$",
     re.IGNORECASE,
@@ -50,12 +53,25 @@ _DEMANDING = re.compile(
 _GREP = re.compile(r"(?:git\s+grep|e?grep|fgrep|rg)\b(?![^|]*\s-\w*c)[^|;&]*$")
 
 
+# Words with which a sentence goes on to say what the command shows.
+_ASKS = re.compile(
+    r"(?:returns?|prints?|outputs?|shows?|exits?|passes|succeeds|expects?)\b(?!\s+(?:review|against|from))",
+    re.IGNORECASE,
+)
+_CANNOT_FAIL = re.compile(r"(?:true|:|(?:echo|printf)\b[^|;&<>]*|.*(?:\|\||;)\s*(?:true|:))\s*")
+
+
 class Unreadable(ValueError):
     """An expectation that says something we cannot check. Its command is not run: a guess could pass by accident."""
 
 
 def criterion(text: str, id: str, source: Source = "plan", line: int = 0) -> Criterion:  # noqa: A002  the field's name
-    """Read one criterion. A command is only what `verified by` introduces; other code in the text is prose."""
+    """
+    Read one criterion. A command is only what `verified by` introduces; other code in the text is prose.
+
+    A false anchor is worse than none: code in the middle of a sentence (`mc ls` against the bucket), the bare name of a
+    program without a colon before it (`nmap`) and a command that cannot fail prove nothing and are not run.
+    """
     clean = " ".join(text.split())
     found = _INTRODUCED.search(clean)
     spans, rest = _code_spans(clean[found.end() :]) if found else ((), "")
@@ -63,10 +79,13 @@ def criterion(text: str, id: str, source: Source = "plan", line: int = 0) -> Cri
         hint = clean[found.end() :] if found else clean
         return Criterion(id=id, text=clean, behavioural=_traced(hint), source=source, line=line)
     command = " && ".join(spans)
+    assert found, "only what was introduced has spans"
+    if not _proves(command, rest, declared=found[0].rstrip().endswith(":")):
+        return Criterion(id=id, text=clean, source=source, line=line)
     if any(_traced(span) for span in spans):
         return Criterion(id=id, text=clean, behavioural=True, source=source, line=line)
     try:
-        expect = expectation(_parenthesis(rest), command)
+        expect = expectation(_demand(rest), command)
     except Unreadable:
         return Criterion(id=id, text=clean, source=source, line=line)
     return Criterion(id=id, text=clean, command=command, expect=expect, source=source, line=line)
@@ -138,9 +157,19 @@ def _code_spans(text: str) -> tuple[tuple[str, ...], str]:
     return tuple(spans), text
 
 
-def _parenthesis(text: str) -> str:
-    """What stands in the parentheses right after the command."""
+def _proves(command: str, rest: str, *, declared: bool) -> bool:
+    bare = len(command.split()) == 1 and "/" not in command and not _PLACEHOLDER.search(command)
+    if (bare and not declared) or _CANNOT_FAIL.fullmatch(command):
+        return False
+    after = rest.lstrip()
+    return not after[:1].isalnum() or _ASKS.match(after) is not None
+
+
+def _demand(text: str) -> str:
+    """What the command must show: in the parentheses right after it, or in the words that follow it."""
     stripped = text.lstrip()
+    if _ASKS.match(stripped):
+        return re.split(r"[.;,](?:\s|$)", stripped, maxsplit=1)[0]
     if not stripped.startswith("("):
         return ""
     depth = 0

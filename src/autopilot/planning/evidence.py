@@ -79,16 +79,15 @@ def weighed(roadmap: Roadmap, more: Mapping[str, Sequence[Claim]]) -> Roadmap:
         elif note := _conflict(phase, held, status, roadmap.path):
             notes.append(note)
         phases.append(replace(phase, status=status))
-    told = sorted([*roadmap.notes, *notes], key=lambda note: note.line)
-    return replace(roadmap, phases=tuple(phases), claims=claims, notes=tuple(told))
+    return replace(roadmap, phases=tuple(phases), claims=claims, notes=(*roadmap.notes, *notes))
 
 
 def status_of(claims: Sequence[Claim], otherwise: PhaseStatus, *, shipped: bool) -> PhaseStatus:
     """
     Every source that speaks has to agree; a phase that only STATE.md calls done is not done.
 
-    Box and table, or two others that speak of the phase itself, outweigh what its plans say; one of them outweighs plans
-    of which none is ticked. In a milestone that has shipped, one source that calls the phase done is enough.
+    Box and table, or two others that speak of the phase itself, outweigh what its plans say; one of them outweighs
+    plans of which none is ticked. In a milestone that has shipped, one source that calls the phase done is enough.
     """
     aside = next((claim.status for claim in claims if claim.status in {"superseded", "cancelled"}), None)
     if aside:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, number_of
 from autopilot.planning import ids
 
 _MAX_SLUG = 40
@@ -39,11 +39,6 @@ def folder_of(phase: Phase, existing: Iterable[str], *, strict: bool = False) ->
     if strict:
         own = [one for one in own if not one[1]]
     return min(own)[2] if own else new_folder(phase)
-
-
-def number_of(phase: Phase) -> str:
-    """The phase's number without the milestone that its id may begin with."""
-    return phase.id.removeprefix(f"{phase.milestone.upper()}-") if phase.milestone else phase.id
 
 
 def new_folder(phase: Phase) -> str:

@@ -15,7 +15,7 @@ from autopilot.domain.forecast import (
     ProjectFacts,
 )
 from autopilot.domain.passes import Brief
-from autopilot.domain.phase import Phase, task_types
+from autopilot.domain.phase import NEVER_RUN, Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Mode, first_mode
 from autopilot.domain.value import Value
@@ -181,8 +181,8 @@ def _left_out(first: RunStarted) -> list[LeftOut]:
 def _why_left_out(phase: Phase, completed: AbstractSet[str]) -> str:
     if phase.id in completed:
         return "already completed"
-    if phase.status == "deferred":
-        return "deferred in the roadmap"
+    if phase.status in NEVER_RUN:
+        return f"{phase.status} in the roadmap" + (f" by phase {phase.successor}" if phase.successor else "")
     waits = [need for need in phase.depends_on if need not in completed]
     return f"not asked for; waits for phase {', '.join(waits)}" if waits else "not asked for"
 

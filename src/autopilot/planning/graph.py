@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from autopilot.domain.phase import Note, Phase
+from autopilot.domain.phase import NEVER_RUN, Note, Phase
 
 
 def edges(phases: Sequence[Phase]) -> dict[str, tuple[str, ...]]:
@@ -35,3 +35,15 @@ def dependency_notes(phases: Sequence[Phase], path: str) -> Iterator[Note]:
         line = next(phase.line for phase in phases if phase.id == found[0])
         chain = " -> ".join(found)
         yield Note(file=path, line=line, what=f"these phases wait for each other: {chain}", severity="error")
+
+
+def aside_notes(phases: Sequence[Phase], path: str) -> Iterator[Note]:
+    """Open phases that wait for one that never runs; what waits for a superseded phase waits for its successor."""
+    states = {phase.id: phase.status for phase in phases}
+    for phase in phases:
+        if phase.status in {"completed", *NEVER_RUN}:
+            continue
+        for need in phase.depends_on:
+            if states.get(need) in NEVER_RUN:
+                what = f"phase {phase.id} depends on phase {need}, which is {states[need]}: it cannot start"
+                yield Note(file=path, line=phase.line, what=what, severity="error")

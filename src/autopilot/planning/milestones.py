@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autopilot.domain.phase import Milestone
+from autopilot.domain.phase import Milestone, milestone_key
 from autopilot.planning import ids, status
 from autopilot.planning.markdown import Document, plain
 
@@ -121,10 +121,8 @@ def read(document: Document) -> Milestones:
 
 
 def _key(found: re.Match[str]) -> str:
-    label = (found["label"] or found["number"]).lower()
-    if label.startswith("m"):
-        return label
-    return re.sub(r"(?:\.0)+$", "", label) if label.startswith("v") else f"m{label}"
+    label: str = found["label"] or found["number"]
+    return milestone_key(f"m{label}" if label[0].isdigit() else label)
 
 
 def _label(found: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, all_done
 from autopilot.domain.redo import refines
 from autopilot.domain.request import RunRequest
 from autopilot.planning import order, selection
@@ -52,4 +52,4 @@ def nothing_to_do(request: RunRequest, project: Project, completed: AbstractSet[
             do="name them, as in `autopilot 3-7`, `autopilot next` or `autopilot all`",
         )
     left = selection.outstanding(project.roadmap, completed)
-    return f"No outstanding phase in {request.wish!r}." if left else "All phases complete. Project is done."
+    return f"No outstanding phase in {request.wish!r}." if left else all_done(project.roadmap)

@@ -11,7 +11,7 @@ from autopilot.domain.phase import NEVER_RUN, Claim, EvidenceSource, Note, Phase
 from autopilot.planning import dependencies, evidence, fields, grouping, ids, markdown, milestones, names, status
 from autopilot.planning.collect import Found, collect
 from autopilot.planning.criteria import criterion
-from autopilot.planning.graph import dependency_notes
+from autopilot.planning.graph import aside_notes, dependency_notes
 from autopilot.planning.grouping import Group, Keyed
 from autopilot.planning.kinds import work_kind
 from autopilot.planning.markdown import Document
@@ -78,7 +78,9 @@ def read(text: str | bytes, path: str, stated: StatedPosition | None = None, aro
         claims={draft.id: tuple(_claims(draft, document, found, path)) for draft in drafts},
         twofold=frozenset(draft.id for draft in drafts if any(_twofold(draft))),
     )
-    return evidence.weighed(read_so_far, around(read_so_far) if around else {})
+    weighed = evidence.weighed(read_so_far, around(read_so_far) if around else {})
+    told = sorted([*weighed.notes, *aside_notes(weighed.phases, path)], key=lambda note: note.line)
+    return replace(weighed, notes=tuple(told))
 
 
 Around = Callable[[Roadmap], Mapping[str, Sequence[Claim]]]

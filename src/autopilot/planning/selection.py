@@ -52,6 +52,12 @@ def passed_over(request: RunRequest, roadmap: Roadmap, completed: AbstractSet[st
     return tuple(phase.id for phase in roadmap.phases if phase.id in within and phase.id in completed)
 
 
+def spelled_out(request: RunRequest) -> frozenset[str]:
+    """The phases that the request names one by one, not as part of a range, `all` or `next`."""
+    words = " ".join(text for text in (request.phases, request.only) if text)
+    return frozenset(ids.normalise(piece) for piece in _LIST_MARK.split(words) if ids.valid(piece))
+
+
 def bounded(first: str | None, last: str | None, roadmap: Roadmap) -> set[str]:
     """AMB-02: segment-wise, both ends included, and only phases of the same prefix."""
     known = {phase.id for phase in roadmap.phases}

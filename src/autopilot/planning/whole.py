@@ -8,11 +8,22 @@ import msgspec
 
 from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
 from autopilot.domain.passes import Spec
-from autopilot.domain.phase import Claim, Phase, Plan, Roadmap
+from autopilot.domain.phase import Claim, Phase, Plan, Roadmap, number_of
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 from autopilot.domain.versions import has_rules
-from autopilot.planning import config, criteria, detect, evidence, folders, requirements, roadmap, state_md, types
+from autopilot.planning import (
+    between,
+    config,
+    criteria,
+    detect,
+    evidence,
+    folders,
+    requirements,
+    roadmap,
+    state_md,
+    types,
+)
 from autopilot.planning import plan as plans
 
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
@@ -89,7 +100,7 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
     path = next((p for p in ROADMAPS if read(p) is not None), None)
     text = read(path) if path else None
     if path is None or text is None:
-        raise RoadmapInvalid(
+        raise between.milestones_error(read, ROADMAPS[0]) or RoadmapInvalid(
             f"No roadmap found at {ROADMAPS[0]}.",
             why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
             do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
@@ -106,14 +117,17 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
             claims[phase_id].append(claim)
         return claims
 
-    return roadmap.read(text, path, stated, around)
+    try:
+        return roadmap.read(text, path, stated, around)
+    except RoadmapInvalid as error:
+        raise between.milestones_error(read, path) or error from None
 
 
 def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:
     """The folder of each phase. Where milestones share numbers, one of another name is another phase's."""
-    numbers = Counter(folders.number_of(phase) for phase in found.phases)
+    numbers = Counter(number_of(phase) for phase in found.phases)
     return {
-        phase.id: f"{PHASES}/{folders.folder_of(phase, phase_folders, strict=numbers[folders.number_of(phase)] > 1)}"
+        phase.id: f"{PHASES}/{folders.folder_of(phase, phase_folders, strict=numbers[number_of(phase)] > 1)}"
         for phase in found.phases
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
 from autopilot.domain.outcomes import SHORT
+from autopilot.domain.phase import NEVER_RUN
 from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
 from autopilot.domain.scores import mean_score
 from autopilot.views.duration import in_words, seconds_between
@@ -13,7 +14,7 @@ from autopilot.views.narration import Narrator
 from autopilot.views.text import clean
 
 _SKIPPED = frozenset({"skipped", "blocked"})
-_SETTLED = frozenset({"completed", "failed", "deferred", "needs_human_verification"}) | _SKIPPED
+_SETTLED = frozenset({"completed", "failed", "needs_human_verification", *NEVER_RUN}) | _SKIPPED
 _FAILED, _WAITS = 10, 11
 _INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
 

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.headings import HEADINGS, heading_of
 from autopilot.domain.moments import elapsed, seconds_of
+from autopilot.domain.phase import NEVER_RUN
 from autopilot.views.duration import short
 from autopilot.views.estimate import EXECUTE, pass_left, pass_seconds, run_seconds, step_seconds
 from autopilot.views.picture import OpenPass, PhaseRow, Picture, StepRow, TaskRow
@@ -32,7 +33,7 @@ def mark_of(state: str, marks: Marks) -> Span:
     elif state in {"in_progress", "working", "reviewing", "fixing", ""}:
         letter = marks.running
     else:
-        letter = marks.waiting if state in {"waiting", "not_started", "deferred"} else marks.held
+        letter = marks.waiting if state in {"waiting", "not_started", *NEVER_RUN} else marks.held
     return Span(letter, _STYLES.get(state, "dim"))
 
 

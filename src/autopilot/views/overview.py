@@ -3,18 +3,25 @@
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.phase import Phase, Roadmap, all_done
 from autopilot.domain.value import Value
 from autopilot.journal.ledger import Ledger
 from autopilot.views.text import clean
 
-DONE = "All phases complete. Project is done."
 SATISFIED = "Already satisfied"
 _RECORDED = {
     "completed": "Completed", "failed": "Failed", "needs_human_verification": "Needs a person",
     "already_satisfied": SATISFIED,
 }  # fmt: skip
-_MARKED = {"completed": "Completed", "in_progress": "In Progress", "deferred": "Deferred"}
+_MARKED = {
+    "completed": "Completed",
+    "in_progress": "In Progress",
+    "deferred": "Deferred",
+    "superseded": "Superseded",
+    "cancelled": "Cancelled",
+    "disputed": "Disputed",
+}
+_ASIDE = {"Deferred", "Superseded", "Cancelled"}
 
 
 class Row(Value, frozen=True, kw_only=True):
@@ -25,7 +32,7 @@ class Row(Value, frozen=True, kw_only=True):
 
 
 class Overview(Value, frozen=True, kw_only=True):
-    """`next` is the command to type next; empty when all is done. Deferred phases do not count for `percent`."""
+    """`next` is the command to type next; empty when all is done. Phases that never run do not count for `percent`."""
 
     phases: tuple[Row, ...]
     completed: int
@@ -38,7 +45,7 @@ class Overview(Value, frozen=True, kw_only=True):
 def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overview:
     """`begun` are the phases with an execution log. A record counts before the roadmap's own mark (AMB-06)."""
     rows = tuple(_row(phase, ledger, begun) for phase in roadmap.phases)
-    counted = [row for row in rows if row.status != "Deferred"]
+    counted = [row for row in rows if row.status not in _ASIDE]
     completed = sum(row.status == "Completed" for row in counted)
     command, why = _next(roadmap, ledger, {row.id: row.status for row in rows})
     return Overview(
@@ -52,7 +59,7 @@ def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overv
 
 
 def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
-    recorded = ledger.standings.get(phase.id)
+    recorded = ledger.standing_of(phase)
     open_passes = ledger.newest.open_passes if ledger.newest and ledger.resumable else ()
     if any(phase.id in {brief.phase.id, brief.parent} for brief in open_passes):
         status = "In Progress"
@@ -65,24 +72,27 @@ def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
 
 def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str]) -> tuple[str, str]:
     """First what was interrupted, then the first phase that can start, then what failed."""
-    left = [phase for phase in roadmap.phases if statuses[phase.id] not in {"Completed", "Deferred"}]
+    left = [phase for phase in roadmap.phases if statuses[phase.id] not in {"Completed", *_ASIDE}]
     if not left:
-        return "", DONE
+        return "", all_done(roadmap)
     if ledger.resumable:
         return "autopilot resume", "a run is unfinished"
     fresh = [phase for phase in left if statuses[phase.id] in {"Not Started", "In Progress"}]
     ready = next((phase for phase in fresh if _met(phase, statuses)), None)
     if ready:
         return f"autopilot {ready.id}", f"phase {ready.id} is next"
-    hints = (
-        ("Failed", "autopilot {}", "phase {} failed, and nothing else can start"),
-        ("Needs a person", "autopilot status", "phase {} waits for a person's verdict"),
-        (SATISFIED, "autopilot verdict {} pass", "nothing was built in phase {}: accept that, or refuse it with fail"),
-    )
-    for status, command, why in hints:
-        if found := next((phase.id for phase in left if statuses[phase.id] == status), None):
-            return command.format(found), why.format(found)
+    for status, command, why in _STUCK:
+        if found := next((phase for phase in left if statuses[phase.id] == status), None):
+            return command.format(found.id), why.format(found.id)
     return "autopilot all --dry-run", "every phase left waits for another one"
+
+
+_STUCK = (
+    ("Disputed", "autopilot phases check", "the planning files disagree on whether phase {} is done"),
+    ("Failed", "autopilot {}", "phase {} failed, and nothing else can start"),
+    ("Needs a person", "autopilot status", "phase {} waits for a person's verdict"),
+    (SATISFIED, "autopilot verdict {} pass", "nothing was built in phase {}: accept that, or refuse it with fail"),
+)
 
 
 def _met(phase: Phase, statuses: dict[str, str]) -> bool:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from autopilot.domain.completion import COMPLETION
+from autopilot.domain.phase import NEVER_RUN
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 
@@ -19,7 +20,7 @@ OVER = frozenset(
         "skipped",
         "blocked",
         "needs_human_verification",
-        "deferred",
+        *NEVER_RUN,
     }
 )
 

@@ -27,6 +27,14 @@ def test_a_command_is_what_verified_by_introduces(text: str) -> None:
         "verified by: ``",
         "verified by: `open",
         "unverified by `x`",
+        "Closed to the world (verified via `nmap` from off-host)",
+        "The backup is there, verified by `mc ls` against the bucket",
+        "Nothing else changed -- verified by: `git diff` review",
+        "It builds -- verified by: `make all` then more prose",
+        "Ports are closed, checked with `nmap`",
+        "It is noted -- verified by: `echo done`",
+        "It runs -- verified by: `make x || true`",
+        "It runs -- verified by: `true`",
     ],
 )
 def test_other_code_is_prose(text: str) -> None:
@@ -42,7 +50,9 @@ def test_other_code_is_prose(text: str) -> None:
         ("(returns 2 or more)", Expectation(form="at_least", number=2)), ("(expect EXIT:0)", Expectation()),
         ("(expect EXIT:3)", Expectation(number=3)), ("(exit code 1)", Expectation(number=1)), ("(expect match)", Expectation()),
         ('(expect "all ok")', Expectation(form="text", text="all ok")), ("(expect all ok)", Expectation(form="text", text="all ok")),
-        ("(all tests pass)", Expectation()), ("(returns no matches)", Expectation(number=1)), ("then more prose", Expectation()),
+        ("(all tests pass)", Expectation()), ("(returns no matches)", Expectation(number=1)), (". Then more prose", Expectation()),
+        ("returns at least 2", Expectation(form="at_least", number=2)), ("exits 1.", Expectation(number=1)),
+        ("passes", Expectation()), (", and the page loads", Expectation()),
     ],
 )  # fmt: skip
 def test_the_expectation_grammar(said: str, wanted: Expectation) -> None:
@@ -56,6 +66,11 @@ def test_the_expectation_grammar(said: str, wanted: Expectation) -> None:
 )
 def test_a_demand_we_cannot_check_is_not_run_on_a_guess(said: str) -> None:
     assert criterion(f"x -- verified by: `cmd` {said}", "1", "plan", 1).command is None
+
+
+def test_the_bare_name_of_a_program_is_a_command_behind_a_colon() -> None:
+    assert criterion("It runs -- verified by: `pytest`", "1", "plan", 1).command == "pytest"
+    assert criterion("It runs, verified by `./check.sh`", "1", "plan", 1).command == "./check.sh"
 
 
 def test_no_output_is_only_understood_of_grep() -> None:

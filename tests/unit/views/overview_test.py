@@ -8,7 +8,7 @@ from autopilot.domain.redo import Standing
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.ledger import Ledger, read_ledger
 from autopilot.journal.memory import MemoryJournal
-from autopilot.views.overview import DONE, lines, overview
+from autopilot.views.overview import lines, overview
 from support.records import started
 
 
@@ -69,4 +69,4 @@ def test_the_table_has_its_columns_and_ends_with_the_next_command() -> None:
 def test_when_all_is_done_it_says_so() -> None:
     shown = list(lines(overview(roadmap(), recorded(p2="completed", p3="completed"), set())))
 
-    assert shown[-1] == DONE == "All phases complete. Project is done."
+    assert shown[-1] == "All phases complete. Project is done."
