@@ -243,7 +243,9 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def start(self) -> RunStarted:
-        return next(self.of(RunStarted))
+        """What the run began with, and what it took of a roadmap that was edited since."""
+        taken = next((resumed.roadmap for resumed in reversed(tuple(self.of(RunResumed))) if resumed.roadmap), None)
+        return next(self.of(RunStarted)).going_by(taken)
 
     @cached_property
     def resumes(self) -> tuple[str, ...]:
