@@ -87,8 +87,8 @@ def settle(
         raise RoadmapChanged(
             f"{project.roadmap.path} changed for phase {names}, which this run has started.",
             why="The work so far was planned and checked by the old text; the rest would be by the new one.",
-            do="Start it over by the new text: autopilot resume --roadmap take\n"
-            "Finish it by the old text: autopilot resume --roadmap keep",
+            do="To start it over by the new text: autopilot resume --roadmap take; to finish it by the old text: "
+            "autopilot resume --roadmap keep",
         )
     again = started if choice == "take" else ()
     taken = _taken(run, project, edits, again) if edits else None

@@ -129,7 +129,7 @@ def test_an_open_pass_that_starts_over_keeps_its_work_on_a_branch(place: Path) -
     project = stuck_at_one(place, "1")
     answers = [*reviews(), plan_answer("1", [("letter1.txt", "done"), ("other.txt", "other")])]
     project.rewrite([*answers, work_answer("1", "01-01", "letter1.txt", "done\n"), {
-        "role": "execute", "phase": "1", "task": "01-02", "tries": 1, "outcome": "usage_limited",
+        "role": "execute", "phase": "1", "task": "01-02", "attempt": 1, "outcome": "usage_limited",
     }, work_answer("1", "01-02", "other.txt", "other\n")])  # fmt: skip
     with pytest.raises(UsageLimited):
         project.run(wait=False)

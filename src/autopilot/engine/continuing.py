@@ -60,7 +60,7 @@ def at_failure(record: PhaseRecord, *, asked: bool) -> Continuation | None:
         steps = len(record.finished) - silences(record)
         if handed_over(record):
             return handed(record, steps, last.step)
-        unusable = f"({last.result.outcome}) {last.result.detail}".strip()
+        unusable = last.result.detail if last.result.outcome == "bad_output" else ""
         return Continuation(number=record.brief.number, steps=steps, step=last.step, unusable=unusable, fresh=asked)
     if not asked or last.step not in NAMEABLE:
         return None
