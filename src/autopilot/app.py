@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing, stopping, verdicts
+from autopilot import attesting, notifying, redoing, roadmap_edits, stopping, verdicts
 from autopilot import held_criteria as held
 from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
@@ -33,6 +33,7 @@ from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd,
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
+from autopilot.engine import going_on
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS
@@ -49,7 +50,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import consulted, disputes, evidence, prices, selection
+from autopilot.planning import consulted, disputes, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
@@ -195,6 +196,9 @@ def foresee(request: RunRequest) -> Forecast:
     if not open_run and not chosen and not notes:
         notes.append(nothing_to_do(request, project, done))
     first = still_to_do(open_run, request) if open_run else opening(request, project, chosen, done)
+    if open_run:
+        first, edited = roadmap_edits.foreseen(open_run, project, first)
+        notes.extend(edited)
     first = first if open_run else redoing.with_past(first, picked, root, project, ledger)
     first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
     processes = processes_of(root)
@@ -321,7 +325,10 @@ def resume(
         return over(ledger.newest)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
+    if changes.retry:
+        check_retry(home, ledger.newest, changes)
     project = read_project(root)
+    settled = roadmap_edits.settle(ledger.newest, project, changes.roadmap, person, warn)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
     choices = user_choices()
@@ -337,7 +344,14 @@ def resume(
     crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
-        return driver.go_on(begun.run, project, changes)
+        return driver.go_on(begun.run, project, changes, settled)
+
+
+def check_retry(home: Path, run: RunRecord, changes: Resumption) -> None:
+    """Raises `UsageInvalid` where the phase named cannot be tried again, before anything is started."""
+    phase = ids.normalise(changes.retry)
+    streams = Streams(SqliteJournal.read_only(home / "journal.db"), run.start.run, ())
+    going_on.check_retry(run, phase, changes.step, streams.passes(phase))
 
 
 def over(run: RunRecord) -> RunEnd:

@@ -21,6 +21,7 @@ from autopilot.domain.events import (
     RunStarted,
     RunStopped,
 )
+from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Listener
@@ -33,7 +34,7 @@ from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.settings import Settings
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.uniformity import alert, completed
-from autopilot.domain.verdict import Advance
+from autopilot.domain.verdict import Advance, Stop
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.engine.asked import asked
 from autopilot.engine.asking import heard_calls
@@ -41,7 +42,7 @@ from autopilot.engine.consultation import close
 from autopilot.engine.ending import run_end
 from autopilot.engine.going_on import verified_already
 from autopilot.engine.hands import Hands
-from autopilot.engine.orchestrate import phase_of, second_chances
+from autopilot.engine.orchestrate import one_chance, phase_of, second_chances
 from autopilot.engine.parallel import run_all
 from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
@@ -59,9 +60,11 @@ from autopilot.journal.nudge import FileNudge
 from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.planning import ids
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
+from autopilot.roadmap_edits import Settled
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.malloc import hand_back
@@ -74,7 +77,7 @@ from autopilot.views.trends import notes
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.repo_map.grammars import missing
 
-# Agents that are no programs: they load nothing.
+EDITED = "set aside: the roadmap was edited, and the phase starts over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +110,16 @@ class Driver:
                 close(journal, session)
             return self._drive(streams, workspace, first)
 
-    def go_on(self, run: str, project: Project, changes: Resumption) -> RunEnd:
+    def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled) -> RunEnd:
         workspace = self.workspace(run)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             self._clear_up(run, workspace, journal)
             streams = self._streams(journal, run)
+            self._set_aside(settled, workspace, streams)
             record = streams.run()
-            retry, tools = second_chances(record), self._tools(record.start)
+            phase, tools = ids.normalise(changes.retry) if changes.retry else "", self._tools(record.start)
+            chances = one_chance(record, phase) if phase else second_chances(record)
+            retry = tuple(t for t in record.start.targets if t in chances or t in settled.again)
             resumed = RunResumed(
                 pid=os.getpid(),
                 spec=project.spec,
@@ -122,12 +128,33 @@ class Driver:
                 caps=changes.caps,
                 at_once=changes.now,
                 anew=finished_steps(streams.digests()) if starts_anew(record) else None,
+                steps={phase: changes.step} if phase else {},
+                roadmap=settled.taken,
+                roadmap_sha256=settled.sha256,
             )
             for line in (*verified_already(record), *self._uniform(record)):
                 self.warn(line)
             streams.append_run(resumed)
             # The repository may have been moved since the run began.
-            return self._drive(streams, workspace, msgspec.structs.replace(record.start, root=str(self.home.parent)))
+            start = record.start.going_by(settled.taken)
+            return self._drive(streams, workspace, msgspec.structs.replace(start, root=str(self.home.parent)))
+
+    def _set_aside(self, settled: Settled, workspace: GitWorkspace, streams: Streams) -> None:
+        """Ends the open passes of phases that start over by a new roadmap. Their work is kept on a branch."""
+        for brief in streams.run().open_passes:
+            if not {brief.phase.id, brief.parent} & {*settled.again}:
+                continue
+            commit = streams.phase(brief).commit
+            name = f"autopilot-diagnostic-phase-{brief.phase.id}"
+            branch = workspace.branch(name, commit) if commit != brief.base else None
+            outcome = PhaseOutcome(
+                phase=brief.phase.id, status="failed", reason=EDITED, commit=commit, diagnostic_branch=branch
+            )
+            streams.append_run(
+                PhaseFinished(
+                    cycle=brief.cycle, outcome=outcome, verdict=Stop(because=EDITED), mode=brief.mode, turn=brief.turn
+                )
+            )
 
     def _clear_up(self, run: str, workspace: GitWorkspace, journal: SqliteJournal) -> None:
         """End and remove what the process before us left, but for calls that go on and have no answer on record yet."""

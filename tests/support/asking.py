@@ -1,7 +1,7 @@
 """Agents who ask and people who answer, before a run: written answers, and a person who says what a test tells them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, HumanWord, Waiting
-from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.request import RoadmapChoice, RunEnd, RunRequest
 from autopilot.journal.sqlite import SqliteJournal
 from support.runs import Drive
 
@@ -85,6 +85,9 @@ class SaidPerson:
 
     def goes_on(self, reason: str) -> bool:
         return False
+
+    def roadmap(self, phases: Sequence[str]) -> RoadmapChoice | None:
+        return None
 
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:
         return None

@@ -1,11 +1,12 @@
 """Letters of which some wait for a person, and whoever may be asked about them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.person import HumanWord, Waiting
+from autopilot.domain.request import RoadmapChoice
 from support.project import plan_answer, reviews, work_answer
 
 REASON = {"criterion": "it can be paid", "methods_attempted": ["a dry run"], "why_insufficient": "a real payment"}
@@ -57,6 +58,9 @@ class Told:
     def goes_on(self, reason: str) -> bool:
         self.paused.append(reason)
         return next(self.going_on, False)
+
+    def roadmap(self, phases: Sequence[str]) -> RoadmapChoice | None:
+        return None
 
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:
         self.asked.append(waiting)

@@ -17,6 +17,7 @@ from autopilot.cli import (
 )
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Evidence
+from autopilot.domain.request import RoadmapChoice
 from autopilot.domain.settings import SandboxChoice
 
 MOST = 10**9
@@ -69,13 +70,14 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
         parser.add_argument("--evidence", choices=get_args(Evidence))
-    if verb in {"run", "resume", *ASKING}:
+    if verb in {"run", "resume", "retry", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
     wait_options.describe(parser, verb)
     view_options.describe(parser, verb)
-    if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
+    if verb in {"run", "resume", "retry", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")
+    _describe_continuing(parser, verb)
     if verb in {"stop", "resume"}:
         parser.add_argument("--now", action="store_true")
     if verb == "doctor":
@@ -110,6 +112,14 @@ def _describe_asking(parser: Parser, verb: str) -> None:
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
+
+
+def _describe_continuing(parser: Parser, verb: str) -> None:
+    if verb == "retry":
+        parser.add_argument("phase", nargs="?", default="")
+        parser.add_argument("--step", default="", metavar="STEP")
+    if verb in {"run", "resume", "retry"}:
+        parser.add_argument("--roadmap", choices=get_args(RoadmapChoice))
 
 
 def _describe_caps(parser: Parser) -> None:

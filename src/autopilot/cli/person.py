@@ -1,12 +1,13 @@
 """The person at the terminal, asked before a run, when it pauses or ends; nobody where there is no terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autopilot.cli import console, terminal
 from autopilot.cli.answering import TerminalAnswers
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.person import WORDS, HumanWord, Nobody, Person, Waiting
+from autopilot.domain.request import RoadmapChoice
 from autopilot.views.text import clean
 
 _GO_ON = frozenset({"", "c", "continue", "y", "yes"})
@@ -28,6 +29,15 @@ class TerminalPerson(TerminalAnswers):
                 return False
             if word.lower() in _GO_ON:
                 return True
+
+    def roadmap(self, phases: Sequence[str]) -> RoadmapChoice | None:
+        console.warn(f"\nPhase {', '.join(phases)} has started, and its text in the roadmap was edited.")
+        console.warn("take: it starts over by the new text; what was done is kept on a branch. keep: it is finished")
+        console.warn("by the old text. stop: nothing runs now.")
+        while (word := self._asked("take, keep or stop? [stop] ")) and word.lower() not in _STOP:
+            if word.lower() in {"take", "keep"}:
+                return "take" if word.lower() == "take" else "keep"
+        return None
 
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:
         for line in shown(waiting):

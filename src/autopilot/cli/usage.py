@@ -40,7 +40,8 @@ verbs:
   run                   run phases (the word may be left out)
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
-  retry                 a run that waits for a usage limit asks again at once
+  retry [N]             try failed phase N again from the step that failed; bare:
+                        a run that waits for a usage limit asks again at once
   status                show how the run stands
   verdict               N pass, fail or issues: decide on a phase that waits
   replay                play a run once more, as fast as you like
@@ -93,6 +94,9 @@ options of run:
                         also for resume, loop
   --failover NAME       the agent to ask when the usual one is not to be had
                         (again for more); also for resume, loop
+  --roadmap take|keep   phases that have started and were edited in the roadmap:
+                        start them over, or finish them as they were; also for
+                        resume, retry
   --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
@@ -103,6 +107,8 @@ options of run:
 options of other verbs:
   resume --now          wait neither until a circuit breaker has cooled down nor
                         for a usage limit
+  retry N --step STEP   from research, plan, plan_check, execute, verify, judge,
+                        judge_divergence or rate on; options as resume
   stop --now            do not wait for it to tidy up; nothing is lost by it
   verdict N issues "TEXT"  what is wrong (again for more): the next try mends
                         it; fail takes texts too; --json for programs

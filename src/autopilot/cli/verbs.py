@@ -12,7 +12,7 @@ from autopilot.cli import console, mode_options
 from autopilot.cli.keys import RetryKey
 from autopilot.cli.person import somebody
 from autopilot.cli.views import View, view_of
-from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid
+from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import Entry
 from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, Person
@@ -57,25 +57,44 @@ def perform(options: argparse.Namespace, app: App) -> int:
         case "map" | "discuss":
             request = asking_request(options, folder=here())
             return _drive(lambda view, _: app.consult(request, warn, somebody(view.say)), options, app)
-        case "resume":
-            folder = here()
-            changes = Resumption(
-                caps=caps_of(options),
-                now=options.now,
-                keep_awake=options.keep_awake,
-                wait=options.wait,
-                failover=tuple(options.failover),
-            )
+        case "retry" if not options.phase:
+            console.say(waiting_call(options, app))
+        case "resume" | "retry":
+            folder, changes = here(), resumption_of(options)
             return _drive(lambda view, hear: app.resume(folder, hear, warn, changes, somebody(view.say)), options, app)
         case "stop":
             console.say(app.stop(here(), now=options.now))
-        case "retry":
-            console.say(app.retry(here()))
         case "rebuild":
             console.say(f"Written anew: {app.rebuild(here())}")
         case unknown:
             raise AssertionError(f"the parser let the verb {unknown!r} through")
     return 0
+
+
+def resumption_of(options: argparse.Namespace) -> Resumption:
+    """`retry N` resumes the run for the sake of one failed phase."""
+    again = options.verb == "retry"
+    return Resumption(
+        caps=caps_of(options),
+        now=again or options.now,
+        keep_awake=options.keep_awake,
+        wait=options.wait,
+        failover=tuple(options.failover),
+        retry=options.phase if again else "",
+        step=options.step if again else "",
+        roadmap=options.roadmap,
+    )
+
+
+def waiting_call(options: argparse.Namespace, app: App) -> str:
+    """Bare `retry`: a call that waits for an agent is asked again."""
+    if options.step:
+        raise UsageInvalid(
+            "--step needs a phase.",
+            why="Without a phase, `retry` only asks an agent again that a run waits for.",
+            do=f"Name the failed phase: autopilot retry 3 --step {options.step}",
+        )
+    return app.retry(here())
 
 
 def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
@@ -98,6 +117,7 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         wait=options.wait,
         failover=tuple(options.failover),
         evidence=options.evidence,
+        roadmap=options.roadmap,
     )
 
 

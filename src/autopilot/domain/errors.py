@@ -10,6 +10,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x StorageFailed          exit 2: disk full, read-only, journal damaged
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
+  x RoadmapChanged         exit 11: a phase that has started was edited, and nobody said what becomes of it
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x EvidenceDisputed       exit 11: the planning files contradict each other on whether a phase is done
   x UsageLimited           exit 22: the agent's usage window is used up
@@ -51,6 +52,10 @@ class RepositoryInvalid(AutopilotError):
 
 class ReceiptInvalid(AutopilotError):
     exit_code = 2
+
+
+class RoadmapChanged(AutopilotError):
+    exit_code = 11
 
 
 class StorageFailed(AutopilotError):

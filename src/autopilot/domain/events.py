@@ -9,6 +9,8 @@ runs.
 
 from typing import Any, Literal
 
+import msgspec
+
 from autopilot.domain.agent import Outcome, Role, Thread
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
@@ -17,6 +19,7 @@ from autopilot.domain.person import HumanWord
 from autopilot.domain.phase import Phase
 from autopilot.domain.redo import Before, Mode
 from autopilot.domain.results import StepResult
+from autopilot.domain.roadmap_changes import RoadmapTaken
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import Settings
 from autopilot.domain.user_context import Consulted, UserContext
@@ -61,6 +64,11 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     contexts: dict[str, UserContext] = {}
     satisfied: tuple[str, ...] = ()
     unaudited: tuple[str, ...] = ()
+    roadmap_sha256: str = ""
+
+    def going_by(self, roadmap: RoadmapTaken | None) -> "RunStarted":
+        """With what was taken of an edited roadmap."""
+        return msgspec.structs.replace(self, **msgspec.structs.asdict(roadmap)) if roadmap else self
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):
@@ -69,7 +77,8 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
 
     `caps` are those the user gave anew. `anew` is how many steps had been finished when the count of tries began again,
     None when it goes on. `at_once`: agents are asked though their usage windows may not have opened. `steps` has, by
-    phase, the step from which a person wants it retried; empty for the one that failed.
+    phase, the step from which a person wants it retried; empty for the one that failed. `roadmap` is what the run goes
+    by from here on, where the roadmap was edited, and `roadmap_sha256` the files as they were looked at.
     """
 
     pid: int
@@ -80,6 +89,8 @@ class RunResumed(Tagged, frozen=True, kw_only=True):
     anew: int | None = None
     at_once: bool = False
     steps: dict[str, str] = {}
+    roadmap: RoadmapTaken | None = None
+    roadmap_sha256: str = ""
 
 
 class PhaseStarted(Tagged, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from autopilot.domain.asking_people import Answering, NoAnswers
+from autopilot.domain.request import RoadmapChoice
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Stop
 
@@ -41,6 +42,10 @@ class Person(Answering, Protocol):
         """Whether the run goes on after a pause; False without anybody to ask."""
         ...
 
+    def roadmap(self, phases: Sequence[str]) -> RoadmapChoice | None:
+        """What becomes of phases that have started and whose text was edited; None when they leave it open."""
+        ...
+
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:
         """Their word on the phase and what they found; None when they leave it open."""
         ...
@@ -52,6 +57,9 @@ class Nobody(NoAnswers):
 
     def goes_on(self, reason: str) -> bool:  # noqa: ARG002 - the protocol's signature
         return False
+
+    def roadmap(self, phases: Sequence[str]) -> RoadmapChoice | None:  # noqa: ARG002 - as above
+        return None
 
     def verdict(self, waiting: Waiting) -> tuple[HumanWord, tuple[str, ...]] | None:  # noqa: ARG002 - as above
         return None

@@ -124,7 +124,7 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
         if self.brief.continues and not self.own_finished:
             return self.brief.continues.unusable
         last = self.finished[-1].result if self.finished else None
-        return f"({last.outcome}) {last.detail}".strip() if isinstance(last, Unanswered) else ""
+        return last.detail if isinstance(last, Unanswered) and last.outcome == "bad_output" else ""
 
     def answered(self, call: str) -> AgentAnswered | None:
         """The newest answer to the call: one that had to be asked again counts as it was answered last."""
@@ -244,7 +244,9 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def start(self) -> RunStarted:
-        return next(self.of(RunStarted))
+        """What the run began with, and what it took of a roadmap that was edited since."""
+        taken = next((resumed.roadmap for resumed in reversed(tuple(self.of(RunResumed))) if resumed.roadmap), None)
+        return next(self.of(RunStarted)).going_by(taken)
 
     @cached_property
     def resumes(self) -> tuple[str, ...]:

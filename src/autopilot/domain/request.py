@@ -1,5 +1,7 @@
 """What the command line asks of the program, and what it gets back."""
 
+from typing import Literal
+
 from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
@@ -9,6 +11,9 @@ from autopilot.domain.phase import Evidence
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
+
+RoadmapChoice = Literal["take", "keep"]
+"""What becomes of changes to phases that have started: they start over, or are finished as they were."""
 
 
 class RunRequest(Value, frozen=True, kw_only=True):
@@ -38,6 +43,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     wait: bool | None = None
     failover: tuple[str, ...] = ()
     evidence: Evidence | None = None
+    roadmap: RoadmapChoice | None = None
 
     @property
     def wish(self) -> str:
@@ -52,7 +58,9 @@ class Resumption(Value, frozen=True, kw_only=True):
     """
     What is different when a run goes on; None and empty: as it was.
 
-    `now`: neither a breaker's cooldown nor a usage window is waited for; agents are asked at once.
+    `now`: neither a breaker's cooldown nor a usage window is waited for; agents are asked at once. `retry` is the one
+    failed phase to try again, from `step` on; without a step from the one that failed. `roadmap` says what becomes of
+    changes to the roadmap that concern phases which have started.
     """
 
     agent: str | None = None
@@ -62,6 +70,9 @@ class Resumption(Value, frozen=True, kw_only=True):
     keep_awake: bool = True
     wait: bool | None = None
     failover: tuple[str, ...] = ()
+    retry: str = ""
+    step: str = ""
+    roadmap: RoadmapChoice | None = None
 
 
 def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption:
@@ -73,6 +84,7 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
         keep_awake=request.keep_awake,
         wait=request.wait,
         failover=request.failover,
+        roadmap=request.roadmap,
     )
 
 

@@ -6,6 +6,7 @@ from autopilot.domain.phase import Plan
 from autopilot.domain.progress import auto_tasks, since_plan, since_replan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Unanswered
+from autopilot.domain.roadmap_changes import is_same
 from autopilot.domain.verdict import Stop
 from autopilot.engine.orchestrate import Spawn
 
@@ -34,16 +35,18 @@ def is_same_work(spawn: Spawn, passes: tuple[PhaseRecord, ...]) -> bool:
     brief = passes[-1].brief
     # Passes of older versions started from the commit of the pass they continued.
     base = next((p.brief.base for p in reversed(passes) if not p.brief.done), "")
-    return base == spawn.base and bool(brief.cycle) == bool(spawn.cycle) and brief.mode == spawn.mode
+    alike = base == spawn.base and is_same(brief.phase, spawn.phase)
+    return alike and bool(brief.cycle) == bool(spawn.cycle) and brief.mode == spawn.mode
 
 
 def promised_plan(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...]) -> Plan | None:
     """The accepted plan of a pass that cannot be continued because the line has moved: all of it is carried out."""
     last = passes[-1] if passes else None
-    if last is None or spawn.cycle or last.brief.cycle or run.retry_from(spawn.phase.id):
+    if last is None or spawn.cycle or last.brief.cycle or not is_same(last.brief.phase, spawn.phase):
         return None
+    wanted = run.retry_from(spawn.phase.id)
     silent = ended_in_a_stop(last) and isinstance(last.finished[-1].result, Unanswered)
-    return last.plan if silent else None
+    return last.plan if silent or wanted not in {None, "research", *PLANNING} else None
 
 
 def at_failure(record: PhaseRecord, *, asked: bool) -> Continuation | None:
@@ -57,7 +60,7 @@ def at_failure(record: PhaseRecord, *, asked: bool) -> Continuation | None:
         steps = len(record.finished) - silences(record)
         if handed_over(record):
             return handed(record, steps, last.step)
-        unusable = f"({last.result.outcome}) {last.result.detail}".strip()
+        unusable = last.result.detail if last.result.outcome == "bad_output" else ""
         return Continuation(number=record.brief.number, steps=steps, step=last.step, unusable=unusable, fresh=asked)
     if not asked or last.step not in NAMEABLE:
         return None

@@ -5,12 +5,15 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
+from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.modes import asks
-from autopilot.domain.record import RunRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import again_flags
 from autopilot.domain.request import RunRequest
 from autopilot.domain.verdict import Advance
+from autopilot.engine.continuing import NAMEABLE, from_step
+from autopilot.engine.orchestrate import failed
 
 
 def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], warn: Callable[[str], None]) -> bool:
@@ -28,6 +31,46 @@ def goes_on(request: RunRequest, newest: RunRecord, chosen: AbstractSet[str], wa
         )
         return True
     return False
+
+
+def check_retry(run: RunRecord, phase: str, step: str, passes: tuple[PhaseRecord, ...]) -> None:
+    """Raises `UsageInvalid` where the phase cannot be tried again from that step."""
+    if phase not in run.start.targets:
+        raise UsageInvalid(
+            f"Phase {phase} is not part of the newest run.",
+            why=f"{run.start.run} works on phase {', '.join(run.start.targets)}.",
+            do=f"Run the phase: autopilot {phase}",
+        )
+    blocked = run.skipped(phase)
+    if blocked and blocked.blocking_phase:
+        raise UsageInvalid(
+            f"Phase {phase} did not run: phase {blocked.blocking_phase} failed.",
+            why="There is nothing of it to try again.",
+            do=f"Try the other one again: autopilot retry {blocked.blocking_phase}",
+        )
+    if not failed(run, phase):
+        raise UsageInvalid(
+            f"Phase {phase} has not failed.",
+            why="`retry` is for phases that failed in the newest run.",
+            do="Continue the run with: autopilot resume",
+        )
+    _check_step(phase, step, passes[-1])
+
+
+def _check_step(phase: str, step: str, last: PhaseRecord) -> None:
+    if step and step not in NAMEABLE:
+        raise UsageInvalid(
+            f"{step!r} is not a step to start from.",
+            why="A phase is tried again from one of its main steps.",
+            do=f"Steps: {', '.join(NAMEABLE)}.",
+        )
+    if step and from_step(last, step) is None:
+        reached = last.finished[-1].step if last.finished else "the start"
+        raise UsageInvalid(
+            f"Phase {phase} did not get to {step}: it ended in {reached}.",
+            why="What comes before a step has to be finished for it.",
+            do=f"Try it again from where it failed: autopilot retry {phase}",
+        )
 
 
 def verified_already(run: RunRecord) -> Iterator[str]:

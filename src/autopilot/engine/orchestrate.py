@@ -276,6 +276,12 @@ def open_ends(run: RunRecord) -> str:
     return "; ".join(part for part in (broken, gaps) if part)
 
 
+def one_chance(run: RunRecord, phase: str) -> tuple[str, ...]:
+    """A failed phase that a person wants retried, and what it had blocked."""
+    blocked = dependents(phase, run.start.phases)
+    return tuple(t for t in run.start.targets if t == phase or (t in blocked and run.skipped(t)))
+
+
 def second_chances(run: RunRecord) -> tuple[str, ...]:
     """RSM-03: a run that failed, or with a phase a person refused, retries what failed and what was blocked by it."""
     end = run.end

@@ -30,6 +30,7 @@ def opening(
         folders=project.folders,
         requirements=project.requirements,
         completed=tuple(sorted(completed)),
+        roadmap_sha256=project.roadmap_sha256,
     )
 
 

@@ -100,7 +100,8 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
         if left:
             yield f"Phase {names} failed. To continue from where you left off, run:"
             yield f"  autopilot {' '.join(left)}"
-        yield f"To retry the failed phase: autopilot {names}"
+        again = f"retry {names}" if len(failed) == 1 else names
+        yield f"To retry the failed phase: autopilot {again}"
         yield "To retry it and go on with what depends on it: autopilot resume"
     elif waiting:
         yield f"Waiting for a person: phase {' '.join(waiting)}"

@@ -1,6 +1,6 @@
 """How each entry of the journal changes the picture of its run. Pure; a picture may be begun in the middle of a run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -27,6 +27,7 @@ from autopilot.domain.headings import heading_of
 from autopilot.domain.outcomes import NOTHING_BUILT, Outcome, described, outcome_of
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
+from autopilot.domain.roadmap_changes import RoadmapTaken
 from autopilot.domain.run_caps import capped
 from autopilot.domain.tries import BREAKER
 from autopilot.domain.verdict import Advance, AskHuman, Stop, Verdict, takes_a_word
@@ -96,7 +97,8 @@ def _of_run(picture: Picture, entry: Entry) -> Picture:
         case RunStarted() as event:
             return _begun(event, entry.at)
         case RunResumed() as event:
-            rows = {n: _again(r) if n in event.retry else r for n, r in picture.phases.items()}
+            known = _edited(picture.phases, event.roadmap) if event.roadmap else picture.phases
+            rows = {n: _again(r) if n in event.retry else r for n, r in known.items()}
             limits = capped(picture.limits, event.caps)
             # What an earlier process waited for, this one waits for too.
             waits = tuple(wait for wait in picture.waits if wait.call)
@@ -156,6 +158,21 @@ def _begun(event: RunStarted, at: str) -> Picture:
         threshold=settings.pass_threshold,
         phases=rows,
     )
+
+
+def _edited(rows: Mapping[str, PhaseRow], taken: RoadmapTaken) -> dict[str, PhaseRow]:
+    """The rows by a roadmap that was edited; a phase that never started and is gone has none."""
+    known = {phase.id: phase for phase in taken.phases}
+    kept = {name: row for name, row in rows.items() if name in known or row.state != "not_started"}
+    new = {name: PhaseRow(id=name, name="", state=phase.status) for name, phase in known.items() if name not in rows}
+    return {
+        name: msgspec.structs.replace(
+            row, name=clean(known[name].name, 80), needs=known[name].depends_on, target=name in taken.targets
+        )
+        if name in known
+        else row
+        for name, row in (kept | new).items()
+    }
 
 
 def _standing(before: Before | None) -> float | None:

@@ -125,6 +125,7 @@ class Narrator:
 
     def _resumed(self, event: RunResumed) -> Iterator[str]:
         if self.start:
+            self.start = self.start.going_by(event.roadmap)
             left = tuple(phase for phase in self.start.targets if phase not in self.over)
             yield from _status(self.start, event.spec, left) if left else ("Going on with the run...",)
         else:

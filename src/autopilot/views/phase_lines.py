@@ -38,6 +38,12 @@ _MOST_FAILURES = 5
 _NO_RETRIES = "max retries exceeded: "
 
 
+def _before(step: str) -> str | None:
+    """The heading that a pass which continues with the step has behind it."""
+    own = number_of(heading_of(step) or "VERIFY")
+    return HEADINGS[own - 2] if own > 1 else None
+
+
 class PassLines:
     """
     Tells one pass, entry by entry.
@@ -56,7 +62,7 @@ class PassLines:
         self.fixes: Counter[str] = Counter()
         self.called_fixed = False
         self.open: str | None = None
-        self.passed: str | None = None
+        self.passed = _before(brief.continues.step) if brief and brief.continues else None
         self.suffix = ""
         self.complaint = ""
 

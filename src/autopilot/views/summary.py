@@ -13,6 +13,7 @@ from autopilot.domain.events import (
     PhaseSkipped,
     PhaseStarted,
     RunFinished,
+    RunResumed,
     RunStarted,
     RunStopped,
     StepFinished,
@@ -41,6 +42,8 @@ def account(run_entries: Sequence[Entry], phase_entries: Mapping[str, Sequence[E
 
 def _heading(events: Sequence[Event]) -> Iterator[str]:
     start = next((e for e in events if isinstance(e, RunStarted)), None)
+    for resumed in (e for e in events if isinstance(e, RunResumed)):
+        start = start.going_by(resumed.roadmap) if start else None
     asked_for = start.targets if start else _phases(events)
     # A part of a phase that was split is told of below, and is no phase.
     ends = {e.outcome.phase: e for e in judged(events)}

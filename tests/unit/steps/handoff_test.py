@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from autopilot.domain.events import Entry, PhaseStarted
+from autopilot.domain.events import Entry, Event, PhaseStarted
 from autopilot.domain.handoff import SAVED, handed_over
 from autopilot.domain.progress import task_states, waiting_task
 from autopilot.domain.record import PhaseRecord, RunRecord, kept_entries
@@ -54,7 +54,10 @@ def test_only_an_executor_hands_over(step: str) -> None:
 
 
 def ran_by(*records: PhaseRecord) -> RunRecord:
-    events = [msgspec.structs.replace(started(), base=BASE), *(PhaseStarted(brief=record.brief) for record in records)]
+    events: list[Event] = [
+        msgspec.structs.replace(started(), base=BASE),
+        *(PhaseStarted(brief=record.brief) for record in records),
+    ]
     entries = (Entry(number=n, at="2026-01-01T12:00:00.000Z", event=event) for n, event in enumerate(events))
     return RunRecord(entries=tuple(entries))
 

@@ -71,7 +71,7 @@ def test_gate_09_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_bl
         "",
         "Phase 1 failed. To continue from where you left off, run:",
         "  autopilot 4",
-        "To retry the failed phase: autopilot 1",
+        "To retry the failed phase: autopilot retry 1",
         "To retry it and go on with what depends on it: autopilot resume",
     ]
 

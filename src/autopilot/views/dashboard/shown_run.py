@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Entry, PhaseStarted, RunStarted
+from autopilot.domain.events import Entry, PhaseStarted, RunResumed, RunStarted
 from autopilot.domain.phase import Phase
+from autopilot.domain.roadmap_changes import RoadmapTaken
 from autopilot.domain.value import Value
 from autopilot.views.drawing import after
 from autopilot.views.estimate import pass_left, run_left, run_seconds
@@ -89,7 +90,7 @@ class ShownRun:
     def hear(self, stream: str, entry: Entry) -> None:
         self.picture = after(self.picture, stream, entry)
         match entry.event:
-            case RunStarted(phases=phases):
+            case RunStarted(phases=phases) | RunResumed(roadmap=RoadmapTaken(phases=phases)):
                 self.phases = {phase.id: phase for phase in phases}
             case PhaseStarted(brief=brief):
                 self.phases.setdefault(brief.phase.id, brief.phase)
