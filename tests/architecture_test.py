@@ -15,9 +15,10 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
     "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
-                  "stopping", *EVERYTHING},
+                  "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
-    "sessioning": {"hiring", "app", "driving", *EVERYTHING},
+    "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
+    "session_log": {"journal", "sessions", "domain"},
     "attesting": {"hiring", "driving", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},

@@ -29,6 +29,7 @@ from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd,
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
+from autopilot.engine.ending import phase_end
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
@@ -59,6 +60,7 @@ from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.session_log import SessionLog
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
@@ -73,8 +75,14 @@ READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
-def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
-    """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
+def start(
+    request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY, log: SessionLog | None = None
+) -> RunEnd:
+    """
+    Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood.
+
+    `log` records the run as a session of a loop. None: a person started it.
+    """
     said = request.sandbox
     around = surroundings(consulted.aimed(request), warn, person)
     request, project, done, ledger = around.request, around.project, around.done, around.ledger
@@ -83,7 +91,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     if consulted.only_maps(request):
         return only(around, chosen)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        return resume(request.folder, listener, warn, changes_of(request, said), person)
+        return resume(request.folder, listener, warn, changes_of(request, said), person, log)
     if not chosen:
         reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
         return RunEnd(run="", exit=0, reason=reason)
@@ -97,8 +105,10 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     crew = hire(first, Path(request.folder))
     check_repository(around.root, crew.processes)
     choices, root = around.choices, around.root
+    log = log or SessionLog(home=around.home, warn=warn)
     with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
-        return Driver(home=around.home, crew=crew, listener=told, warn=warn, person=person).begin(first)
+        driver = Driver(home=around.home, crew=crew, listener=log.hears(told), warn=warn, person=person)
+        return log.keep(first, ledger.standings, lambda: driver.begin(first))
 
 
 def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
@@ -256,7 +266,12 @@ def survey(folder: str) -> Overview:
 
 
 def resume(
-    folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None, person: Person = NOBODY
+    folder: str,
+    listener: Listener,
+    warn: Warn,
+    changes: Resumption | None = None,
+    person: Person = NOBODY,
+    log: SessionLog | None = None,
 ) -> RunEnd:
     """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
     changes = changes or Resumption()
@@ -292,9 +307,12 @@ def resume(
         failover=changes.failover or settings.failover,
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
+    left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
+    log = log or SessionLog(home=home, warn=warn)
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
-        driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
-        return driver.go_on(begun.run, project, changes)
+        driver = Driver(home=home, crew=crew, listener=log.hears(told), warn=warn, person=person)
+        planned = msgspec.structs.replace(begun, targets=left)
+        return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes))
 
 
 def over(run: RunRecord) -> RunEnd:

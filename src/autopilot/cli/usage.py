@@ -126,8 +126,10 @@ options of other verbs:
                         --json for programs
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
-  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
-                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+  loop                  --mode feature, deep or housekeeping: do not ask the
+                        selector; --max-sessions N (5), --max-hours N (4),
+                        --max-tokens N, --confidence-threshold N (0.85),
+                        --dry-run, --dryRun,
                         --json, agents as for run (docs/session-loop.md)
   serve --read-only     nothing can be done from the page; also for sharing by
                         --host ADDRESS; --port N (docs/dashboard.md)
