@@ -10,8 +10,9 @@ import msgspec
 from platformdirs import user_config_path
 
 from autopilot import attesting, notifying, redoing, stopping, verdicts
-from autopilot.agents.choose import staffed
+from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
+from autopilot.agents.models import price_names
 from autopilot.attesting import Held
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
@@ -19,14 +20,14 @@ from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.forecast import Forecast
+from autopilot.domain.forecast import Forecast, Habits
 from autopilot.domain.modes import asks
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd, changes_of
-from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
 from autopilot.engine.ending import phase_end
@@ -45,7 +46,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import consulted, prices, selection
+from autopilot.planning import consulted, estimate, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
@@ -177,8 +178,9 @@ def foresee(request: RunRequest) -> Forecast:
     first = first if open_run else redoing.with_past(first, picked, root, project, ledger)
     first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
     processes = processes_of(root)
-    per_million, price_note = prices.per_million(first.settings.model, prices.installed())
+    habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
+        habits=habits,
         per_million=per_million,
         price_note=price_note,
         sandbox=sandbox_words(processes, first.settings.sandbox),
@@ -193,6 +195,17 @@ def foresee(request: RunRequest) -> Forecast:
     return forecasts.forecast(
         project, first, lambda r: {"research": research.prompt(r), "plan": plan.prompt(r)}, around
     )
+
+
+def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None, str]:
+    """What the calls of a program cost: from its own calls in earlier runs here, else by the price list."""
+    program, model = program_of(settings.agent, os.environ), settings.model
+    name, vendor = (program.name, program.vendor) if program else (settings.agent.partition(":")[0], "")
+    plain = Habits(program=name, own_prompt=program.own_prompt if program else 0)
+    habits = estimate.learned(plain, MetricsFile(home).read(), model)
+    if habits.usd_per_million is not None:
+        return habits, habits.usd_per_million, f"Priced by what {name} cost in earlier runs here."
+    return habits, *prices.per_million(price_names(vendor, model), prices.installed(), estimate.mix(plain))
 
 
 def examine(folder: str) -> tuple[Check, ...]:

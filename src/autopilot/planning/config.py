@@ -43,6 +43,8 @@ _LIMITS = {
     ("limits", "cooldown_seconds"): "cooldown_seconds",
     ("limits", "tokens_per_phase"): "tokens_per_phase",
     ("limits", "tokens_per_run"): "tokens_per_run",
+    ("limits", "unpriced_tokens_per_phase"): "unpriced_tokens_per_phase",
+    ("limits", "unpriced_tokens_per_run"): "unpriced_tokens_per_run",
     ("limits", "usd_per_phase"): "usd_per_phase",
     ("limits", "usd_per_run"): "usd_per_run",
     ("limits", "minutes_per_phase"): "minutes_per_phase",

@@ -89,11 +89,9 @@ def _summary(figures: BatchFigures) -> Iterator[str]:
 
 
 def _next(figures: BatchFigures) -> Iterator[str]:
-    """CMPL-04f; in a terminal the same without the slash."""
+    """CMPL-04f, as a command for the shell."""
     if figures.left:
-        phases = " ".join(figures.left)
-        yield f"To continue: `/clear` then `/autopilot {phases}`"
-        yield f"In a terminal: `autopilot {phases}`"
+        yield f"To continue: `autopilot {' '.join(figures.left)}`"
     for phase in figures.deferred:
         yield f'Phase {phase} waits for a person: `autopilot verdict {phase} pass`, `fail` or `issues "..."`'
     if not figures.left and not figures.deferred:

@@ -9,7 +9,6 @@ from autopilot.domain.deferrals import summary_lines
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
 from autopilot.domain.record import RunRecord
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
-from autopilot.views.suggestions import continuing
 from autopilot.views.text import clean
 from autopilot.views.trends import trend_section
 
@@ -157,7 +156,7 @@ def _next(ended: Ended) -> Iterator[str]:
     if ended.left:
         yield f"Remaining phases: {' '.join(ended.left)}"
         yield ""
-        yield from continuing(" ".join(ended.left))
+        yield f"To continue: `autopilot {' '.join(ended.left)}`"
     elif ended.finished.exit_code == 0:
         yield "All phases complete. Project is done."
     else:
