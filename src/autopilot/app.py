@@ -1,5 +1,6 @@
 """What the command line asks of the program: start, resume and stop a run, foresee one, and look at the project."""
 
+import dataclasses
 import os
 import platform
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInva
 from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import Forecast, Habits
 from autopilot.domain.modes import asks
+from autopilot.domain.passes import Spec
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
@@ -46,7 +48,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import consulted, estimate, prices, selection
+from autopilot.planning import bug, consulted, estimate, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
@@ -56,7 +58,7 @@ from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
 from autopilot.planning.user_choices import read as read_choices
-from autopilot.planning.whole import CONFIG, Project, understand
+from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
@@ -103,13 +105,45 @@ def start(
     low = low_confidence(around, chosen, first.contexts)
     for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
         warn(note)
-    crew = hire(first, Path(request.folder))
-    check_repository(around.root, crew.processes)
-    choices, root = around.choices, around.root
+    return begin(around, first, listener, person, log)
+
+
+def begin(around: Around, first: RunStarted, listener: Listener, person: Person, log: SessionLog | None) -> RunEnd:
+    """Drive a new run from its first event to its end."""
+    choices, root, warn = around.choices, around.root, around.warn
+    crew = hire(first, Path(around.request.folder))
+    check_repository(root, crew.processes)
     log = log or SessionLog(home=around.home, warn=warn)
     with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=around.home, crew=crew, listener=log.hears(told), warn=warn, person=person)
-        return log.keep(first, ledger.standings, lambda: driver.begin(first))
+        return log.keep(first, around.ledger.standings, lambda: driver.begin(first))
+
+
+def debug(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
+    """
+    Find and fix a problem that the user reports: the debug loop of a phase, with the commands that show it as criteria.
+
+    Works without a roadmap. Nothing is written before all input is understood.
+    """
+    around = surroundings(request, warn, person)
+    newest = around.ledger.newest
+    if newest is not None and newest.end is None:
+        raise UsageInvalid(
+            f"The run {newest.start.run} was interrupted and is not finished.",
+            why="Debugging starts a run of its own, and an interrupted one would be left behind.",
+            do="Finish it first: `autopilot resume`. Then debug.",
+        )
+    project, known = around.project, around.ledger.standings
+    phase = bug.bug_phase(request.symptom, request.checks, project.commands, known.keys())
+    roadmap = msgspec.structs.replace(project.roadmap, phases=(*project.roadmap.phases, phase))
+    folders = {**project.folders, phase.id: bug.folder_of(phase)}
+    project = msgspec.structs.replace(project, roadmap=roadmap, folders=folders)
+    around = dataclasses.replace(around, project=project)
+    first = opened(around, Chosen(phases=(phase,)), Heard())
+    settings = msgspec.structs.replace(
+        first.settings, integration_check=False, self_audit=False, version_bump=False, research=False
+    )
+    return begin(around, msgspec.structs.replace(first, settings=settings), listener, person, None)
 
 
 def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
@@ -142,7 +176,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
     home = root / ".autopilot"
-    project = read_project(root)
+    project = read_project(root, needs_roadmap=not request.modes.debug)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     if request.answers is not None:
@@ -306,7 +340,7 @@ def resume(
         return over(ledger.newest)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
-    project = read_project(root)
+    project = read_project(root, needs_roadmap=not begun.settings.modes.debug)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
     choices = user_choices()
@@ -401,9 +435,19 @@ def check_repository(root: Path, processes: ChildProcesses) -> str:
     return repository.start().base
 
 
-def read_project(root: Path) -> Project:
+def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
+    """Raises `RoadmapInvalid` without a roadmap, unless none is needed: then the project has no phases."""
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
-    return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
+    files, folders = root_files(root, manifests), phase_folders(root)
+
+    def read(path: str) -> bytes | None:
+        return read_bytes(root / path)
+
+    if needs_roadmap or any(read(path) is not None for path in ROADMAPS):
+        return understand(read, files, folders)
+    bare = understand(lambda path: bug.BARE_ROADMAP if path == ROADMAPS[0] else read(path), files, folders)
+    roadmap = msgspec.structs.replace(bare.roadmap, phases=())
+    return msgspec.structs.replace(bare, roadmap=roadmap, folders={}, spec=Spec(path="", sha256=""), requirements={})
 
 
 def user_choices() -> UserChoices:

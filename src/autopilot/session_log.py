@@ -13,7 +13,7 @@ from autopilot.domain.modes import Modes
 from autopilot.domain.protocols import Listener
 from autopilot.domain.redo import Standing
 from autopilot.domain.request import PhaseEnd, RunEnd
-from autopilot.domain.results import Executed, Fixed
+from autopilot.domain.results import Debugged, Executed, Fixed
 from autopilot.journal.clock import SystemClock
 from autopilot.sessions.loop_record import moment
 from autopilot.sessions.session import Books, SessionEnd, SessionStart, Status
@@ -38,7 +38,7 @@ class Tally:
         match entry.event:
             case AgentAnswered(usage=usage) if usage.output_tokens is not None:
                 self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
-            case StepFinished(result=Executed(work=work) | Fixed(work=work)):
+            case StepFinished(result=Executed(work=work) | Fixed(work=work) | Debugged(work=work)):
                 self.files |= {file.path for file in work.change.files}
             case RunStarted(branch=branch):
                 self.branch = branch
@@ -109,7 +109,7 @@ def mode_of(modes: Modes, standings: Sequence[str]) -> Mode:
     """The kind of session that a run amounts to."""
     if modes.gaps is not None:
         return "housekeeping"
-    again = modes.quality is not None or modes.force is not None
+    again = modes.quality is not None or modes.force is not None or modes.debug
     return "deep" if again or (standings and set(standings) == {"failed"}) else "feature"
 
 

@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn, get_args
 
 from autopilot.cli import (
+    debug_options,
     export_options,
     loop_options,
     mode_options,
@@ -67,12 +68,12 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--to", dest="last", metavar="PHASE")
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
-    if verb in {"run", "resume", *ASKING}:
+    if verb in {"run", "resume", "debug", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
     wait_options.describe(parser, verb)
     view_options.describe(parser, verb)
-    if verb in {"run", "resume", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
+    if verb in {"run", "resume", "debug", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
         parser.add_argument("--json", action="store_true")
     if verb in {"stop", "resume"}:
         parser.add_argument("--now", action="store_true")
@@ -85,6 +86,7 @@ def parser_of(verb: str) -> Parser:
     report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)
+    debug_options.describe(parser, verb)
     serve_options.describe(parser, verb)
     export_options.describe(parser, verb)
     if verb == "demo":

@@ -2,7 +2,7 @@
 
 import argparse
 
-SHOWING = frozenset({"run", "resume", "map", "discuss", "demo", "status", "replay"})
+SHOWING = frozenset({"run", "resume", "map", "discuss", "debug", "demo", "status", "replay"})
 SPEED = 20.0
 
 

@@ -15,7 +15,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
 
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
-    nothing was said.
+    nothing was said. `symptom` and `checks` are of `debug`: what is wrong, and the commands that show it.
     """
 
     folder: str
@@ -35,6 +35,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     keep_awake: bool = True
     wait: bool | None = None
     failover: tuple[str, ...] = ()
+    symptom: str = ""
+    checks: tuple[str, ...] = ()
 
     @property
     def wish(self) -> str:

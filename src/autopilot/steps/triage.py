@@ -24,8 +24,8 @@ def run(record: PhaseRecord, tools: Tools) -> Triaged:
     if not checks:
         return Triaged(routing="full_pipeline", source="none", note=NO_CRITERIA)
     full = Triaged(routing="full_pipeline", source="plan" if plan else "roadmap", checks=checks)
-    if record.brief.cycle or record.brief.mode == "force":
-        why = "remediation" if record.brief.cycle else "force"
+    if record.brief.cycle or record.brief.mode in {"force", "debug"}:
+        why = "remediation" if record.brief.cycle else record.brief.mode
         return msgspec.structs.replace(full, note=f"override: {why}")
     if full.pass_ratio <= LIKELY_DONE:
         return full

@@ -279,6 +279,8 @@ def _verdict(event: VerdictGiven) -> Iterator[str]:
 
 
 def _spec(spec: Spec) -> str:
+    if not spec.path:
+        return "none"
     return f"{clean(spec.path)} ({spec.sha256.removeprefix('sha256:')[:8]})"
 
 
