@@ -126,7 +126,7 @@ def _meaning(name: str) -> str:
 def limits() -> str:
     defaults = Limits()
     rows = [
-        (f"`{section}.{key}`", f"{getattr(defaults, name)}".removesuffix(".0"))
+        (f"`{section}.{key}`", f"{getattr(defaults, name)}".removesuffix(".0").replace("None", "no cap"))
         for (section, key), name in config._LIMITS.items()  # noqa: SLF001 - the one place that knows the keys
     ]
     return table(("key", "default"), rows)

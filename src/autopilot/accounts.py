@@ -8,7 +8,7 @@ from autopilot.domain.completion import COMPLETION
 from autopilot.domain.digest import digest_of
 from autopilot.domain.events import RunFinished, stream_of
 from autopilot.domain.plain_text import harmless
-from autopilot.domain.record import PhaseRecord
+from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunEnd
 from autopilot.domain.secrets import redact
 from autopilot.engine.decide import Finish, next_move
@@ -45,12 +45,18 @@ def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, di
     ended = Ended(
         run=run,
         finished=finished,
-        metrics=metrics_of(state),
+        metrics=metrics_of(state) | _paid(run, end),
         account=account(run.entries, told),
         left=tuple(remaining(end, run.start)),
         closing=end.closing,
     )
     return ended, end, state
+
+
+def _paid(run: RunRecord, end: RunEnd) -> dict[str, Any]:
+    """Who worked and what it cost: the next forecast goes by it."""
+    settings = run.start.settings
+    return {"agent": settings.agent.partition(":")[0], "model": settings.model, "total_usd": end.usd}
 
 
 def calibrate(home: Path, streams: Streams) -> None:

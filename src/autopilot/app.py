@@ -1,5 +1,6 @@
 """What the command line asks of the program: start, resume and stop a run, foresee one, and look at the project."""
 
+import dataclasses
 import os
 import platform
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from platformdirs import user_config_path
 
 from autopilot import attesting, notifying, redoing, roadmap_edits, stopping, verdicts
 from autopilot import held_criteria as held
-from autopilot.agents.choose import staffed
+from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
+from autopilot.agents.models import price_names
 from autopilot.attesting import Held
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
@@ -21,19 +23,21 @@ from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.forecast import Forecast
+from autopilot.domain.forecast import Forecast, Habits
 from autopilot.domain.modes import asks
 from autopilot.domain.outcomes import shortfalls
+from autopilot.domain.passes import Spec
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.phase import Note, Phase, Roadmap
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd, changes_of
-from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.domain.visual import VisualTesting
 from autopilot.driving import Driver, settle, write_state
 from autopilot.engine import going_on
+from autopilot.engine.ending import phase_end
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS
@@ -50,7 +54,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning import consulted, disputes, evidence, ids, prices, selection
+from autopilot.planning import bug, consulted, disputes, estimate, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
@@ -60,12 +64,13 @@ from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
 from autopilot.planning.user_choices import read as read_choices
-from autopilot.planning.whole import CONFIG, Project, understand
+from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.versions import tool_check
+from autopilot.session_log import SessionLog
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
@@ -80,8 +85,14 @@ READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
-def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
-    """Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood."""
+def start(
+    request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY, log: SessionLog | None = None
+) -> RunEnd:
+    """
+    Start a run, or go on with the open one (INV-01, AMB-01). Nothing is written before all input is understood.
+
+    `log` records the run as a session of a loop. None: a person started it.
+    """
     said = request.sandbox
     around = surroundings(consulted.aimed(request), warn, person)
     around = without_disputes(around)
@@ -91,7 +102,7 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     if consulted.only_maps(request):
         return only(around, chosen)
     if ledger.resumable and ledger.newest and goes_on(request, ledger.newest, {p.id for p in chosen}, warn):
-        return resume(request.folder, listener, warn, changes_of(request, said), person)
+        return resume(request.folder, listener, warn, changes_of(request, said), person, log)
     if not chosen:
         reason = " ".join(picked.remarks) or nothing_to_do(request, project, done)
         return RunEnd(run="", exit=0, reason=reason)
@@ -102,11 +113,45 @@ def start(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     low = low_confidence(around, chosen, first.contexts)
     for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
         warn(note)
-    crew = hire(first, Path(request.folder))
-    check_repository(around.root, crew.processes)
-    choices, root = around.choices, around.root
+    return begin(around, first, listener, person, log)
+
+
+def begin(around: Around, first: RunStarted, listener: Listener, person: Person, log: SessionLog | None) -> RunEnd:
+    """Drive a new run from its first event to its end."""
+    choices, root, warn = around.choices, around.root, around.warn
+    crew = hire(first, Path(around.request.folder))
+    check_repository(root, crew.processes)
+    log = log or SessionLog(home=around.home, warn=warn)
     with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
-        return Driver(home=around.home, crew=crew, listener=told, warn=warn, person=person).begin(first)
+        driver = Driver(home=around.home, crew=crew, listener=log.hears(told), warn=warn, person=person)
+        return log.keep(first, around.ledger.standings, lambda: driver.begin(first))
+
+
+def debug(request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
+    """
+    Find and fix a problem that the user reports: the debug loop of a phase, with the commands that show it as criteria.
+
+    Works without a roadmap. Nothing is written before all input is understood.
+    """
+    around = surroundings(request, warn, person)
+    newest = around.ledger.newest
+    if newest is not None and newest.end is None:
+        raise UsageInvalid(
+            f"The run {newest.start.run} was interrupted and is not finished.",
+            why="Debugging starts a run of its own, and an interrupted one would be left behind.",
+            do="Finish it first: `autopilot resume`. Then debug.",
+        )
+    project, known = around.project, around.ledger.standings
+    phase = bug.bug_phase(request.symptom, request.checks, project.commands, known.keys())
+    roadmap = msgspec.structs.replace(project.roadmap, phases=(*project.roadmap.phases, phase))
+    folders = {**project.folders, phase.id: bug.folder_of(phase)}
+    project = msgspec.structs.replace(project, roadmap=roadmap, folders=folders)
+    around = dataclasses.replace(around, project=project)
+    first = opened(around, Chosen(phases=(phase,)), Heard())
+    settings = msgspec.structs.replace(
+        first.settings, integration_check=False, self_audit=False, version_bump=False, research=False
+    )
+    return begin(around, msgspec.structs.replace(first, settings=settings), listener, person, None)
 
 
 def opened(around: Around, picked: Chosen, heard: Heard) -> RunStarted:
@@ -140,7 +185,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
     home = root / ".autopilot"
-    project = read_project(root)
+    project = read_project(root, needs_roadmap=not request.modes.debug)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     if request.answers is not None:
@@ -202,8 +247,9 @@ def foresee(request: RunRequest) -> Forecast:
     first = first if open_run else redoing.with_past(first, picked, root, project, ledger)
     first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
     processes = processes_of(root)
-    per_million, price_note = prices.per_million(first.settings.model, prices.installed())
+    habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
+        habits=habits,
         per_million=per_million,
         price_note=price_note,
         sandbox=sandbox_words(processes, first.settings.sandbox),
@@ -219,6 +265,17 @@ def foresee(request: RunRequest) -> Forecast:
     return forecasts.forecast(
         project, first, lambda r: {"research": research.prompt(r), "plan": plan.prompt(r)}, around
     )
+
+
+def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None, str]:
+    """What the calls of a program cost: from its own calls in earlier runs here, else by the price list."""
+    program, model = program_of(settings.agent, os.environ), settings.model
+    name, vendor = (program.name, program.vendor) if program else (settings.agent.partition(":")[0], "")
+    plain = Habits(program=name, own_prompt=program.own_prompt if program else 0)
+    habits = estimate.learned(plain, MetricsFile(home).read(), model)
+    if habits.usd_per_million is not None:
+        return habits, habits.usd_per_million, f"Priced by what {name} cost in earlier runs here."
+    return habits, *prices.per_million(price_names(vendor, model), prices.installed(), estimate.mix(plain))
 
 
 def examine(folder: str) -> tuple[Check, ...]:
@@ -303,7 +360,12 @@ def survey(folder: str) -> Overview:
 
 
 def resume(
-    folder: str, listener: Listener, warn: Warn, changes: Resumption | None = None, person: Person = NOBODY
+    folder: str,
+    listener: Listener,
+    warn: Warn,
+    changes: Resumption | None = None,
+    person: Person = NOBODY,
+    log: SessionLog | None = None,
 ) -> RunEnd:
     """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
     changes = changes or Resumption()
@@ -327,7 +389,7 @@ def resume(
         heed_cooldown(ledger.newest, SystemClock().now())
     if changes.retry:
         check_retry(home, ledger.newest, changes)
-    project = read_project(root)
+    project = read_project(root, needs_roadmap=not begun.settings.modes.debug)
     settled = roadmap_edits.settle(ledger.newest, project, changes.roadmap, person, warn)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
@@ -342,9 +404,12 @@ def resume(
         failover=changes.failover or settings.failover,
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
+    left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
+    log = log or SessionLog(home=home, warn=warn)
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
-        driver = Driver(home=home, crew=crew, listener=told, warn=warn, person=person)
-        return driver.go_on(begun.run, project, changes, settled)
+        driver = Driver(home=home, crew=crew, listener=log.hears(told), warn=warn, person=person)
+        planned = msgspec.structs.replace(begun, targets=left)
+        return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes, settled))
 
 
 def check_retry(home: Path, run: RunRecord, changes: Resumption) -> None:
@@ -430,9 +495,19 @@ def check_repository(root: Path, processes: ChildProcesses) -> str:
     return repository.start().base
 
 
-def read_project(root: Path) -> Project:
+def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
+    """Raises `RoadmapInvalid` without a roadmap, unless none is needed: then the project has no phases."""
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
-    return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
+    files, folders = root_files(root, manifests), phase_folders(root)
+
+    def read(path: str) -> bytes | None:
+        return read_bytes(root / path)
+
+    if needs_roadmap or any(read(path) is not None for path in ROADMAPS):
+        return understand(read, files, folders)
+    bare = understand(lambda path: bug.BARE_ROADMAP if path == ROADMAPS[0] else read(path), files, folders)
+    roadmap = msgspec.structs.replace(bare.roadmap, phases=())
+    return msgspec.structs.replace(bare, roadmap=roadmap, folders={}, spec=Spec(path="", sha256=""), requirements={})
 
 
 def user_choices() -> UserChoices:

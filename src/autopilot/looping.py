@@ -21,6 +21,7 @@ from autopilot.sessions.loop import LoopEnd, LoopPlan, Ports, run_loop
 from autopilot.sessions.loop_record import default_run_id, moment
 from autopilot.sessions.open_loops import OpenLoops
 from autopilot.sessions.selector import Recommendation
+from autopilot.sessions.session_modes import Executed
 from autopilot.sessions.stall import CADENCE_S, Watch
 
 
@@ -29,6 +30,8 @@ class LoopRequest(Value, frozen=True, kw_only=True):
 
     flags: LoopFlags
     base: RunRequest
+    mode: Executed | None = None
+    """The mode of every session, as the user named it. None: the selector chooses."""
 
 
 class Step(Value, frozen=True, kw_only=True):
@@ -50,7 +53,9 @@ class Timing:
 def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | None = None) -> LoopEnd:
     """Session after session until a switch stops it. Its record is written when this returns."""
     timing = timing or Timing()
-    ground = Ground.of(request.base, listener, warn)
+    ground = Ground.of(request.base, listener, warn, request.mode)
+    for remark in ground.remarks():
+        warn(remark)
     ground.heartbeat.seconds = timing.seconds
     repository = repository_of(ground.root)
     repository.ignore(ground.home.name, repository.shape().exclude)
@@ -64,13 +69,14 @@ def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | N
         run_id=loops.unique(default_run_id(ground.branch, moment(timing.now()))),
         branch=ground.branch,
         host_class=platform.system().lower() or None,
+        peer_abort=ground.peer_abort,
     )
     patience = Patience()
     ports = Ports(
         now=timing.now,
         selector=ground.choose,
         runner=ground.session,
-        evaluator=lambda: ground.reading().assessment,
+        evaluator=ground.assess,
         peers=lambda: len(ground.live.peers()),
         aborted=lambda: patience.asked,
         watch=Watch(ground.look, every_s=timing.look_every_s),
@@ -83,13 +89,13 @@ def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | N
 
 def foresee(request: LoopRequest) -> tuple[Step, ...]:
     """The iterations there would be if each session finished what it took on. Nothing is written, nobody is asked."""
-    ground = Ground.of(request.base, lambda *_: None, lambda _: None)
-    left, known, steps = ground.backlog(), ground.known(), list[Step]()
+    ground = Ground.of(request.base, lambda *_: None, lambda _: None, request.mode)
+    left, known, steps, assessed = ground.backlog(), ground.known(), list[Step](), ground.assess()
     for _ in range(request.flags.max_sessions):
-        choice = signals.choose(known, left)
+        choice = signals.wished(request.mode, left) if request.mode else signals.choose(known, left)
         if choice.mode is None:
             return (*steps, Step(choice=choice))
-        work = backlogs.work_for(executed(choice.mode), left, request.base, ground.reading().cap)
+        work = backlogs.work_for(executed(choice.mode), left, request.base, assessed.cap if assessed else None)
         steps.append(Step(choice=choice, phases=work.phases))
         if choice.confidence < request.flags.confidence_threshold:
             break

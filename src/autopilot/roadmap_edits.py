@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from autopilot.domain.errors import RoadmapChanged
 from autopilot.domain.events import RunResumed, RunStarted
 from autopilot.domain.person import Person
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import NEVER_RUN, Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RoadmapChoice
 from autopilot.domain.roadmap_changes import RoadmapTaken, differences
@@ -17,7 +17,7 @@ from autopilot.engine.footing import accepted
 from autopilot.planning.order import order
 from autopilot.planning.whole import Project
 
-OUT = frozenset({"completed", "deferred"})
+OUT = frozenset({"completed", *NEVER_RUN})
 
 
 class Edit(Value, frozen=True, kw_only=True):
@@ -96,6 +96,8 @@ def settle(
 
 
 def _is_edited(run: RunRecord, project: Project) -> bool:
+    if run.start.settings.modes.debug:
+        return False  # its one phase is the problem that the user reported
     looked = next((r.roadmap_sha256 for r in reversed(tuple(run.of(RunResumed))) if r.roadmap_sha256), "")
     known = looked or run.start.roadmap_sha256
     if known:

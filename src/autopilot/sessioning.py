@@ -1,9 +1,9 @@
-"""One session on this machine: its signals, the run of its phases, and what is counted while that goes on."""
+"""Runs one session on this machine: chooses its phases, runs them, and keeps its heartbeat."""
 
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,19 +15,10 @@ from platformdirs import user_state_path
 
 from autopilot import app
 from autopilot.domain.errors import AutopilotError, StorageFailed
-from autopilot.domain.events import (
-    AgentAnswered,
-    Entry,
-    RunFinished,
-    RunStopped,
-    StepFinished,
-    WaitEnded,
-    WaitStarted,
-)
+from autopilot.domain.events import Entry, RunFinished, RunStopped, WaitEnded, WaitStarted
 from autopilot.domain.phase import Roadmap
 from autopilot.domain.protocols import Listener
-from autopilot.domain.request import RunEnd, RunRequest
-from autopilot.domain.results import Executed, Fixed
+from autopilot.domain.request import RunRequest
 from autopilot.domain.running import Job
 from autopilot.domain.verdict import ALREADY_SATISFIED
 from autopilot.hiring import Warn, past, processes_of
@@ -35,30 +26,25 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger
 from autopilot.planning import order, selection
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.session_log import WEAK, SessionLog
 from autopilot.sessions import backlog as backlogs
 from autopilot.sessions import probes, resources, signals, state_fields
 from autopilot.sessions.backlog import Backlog, SessionWork
-from autopilot.sessions.executor import Dispatch, Workshop
 from autopilot.sessions.loop import SessionRequest
 from autopilot.sessions.loop_record import moment
 from autopilot.sessions.registry import Entry as LiveSession
 from autopilot.sessions.registry import Registry, path_hash
-from autopilot.sessions.resources import Reading
+from autopilot.sessions.resources import Assessment, Reading
 from autopilot.sessions.selector import Recommendation, Signals
-from autopilot.sessions.session import Books, Ended, Session, SessionStart, session_id
+from autopilot.sessions.session import Books, SessionEnd, SessionStart, record_of
+from autopilot.sessions.session_modes import EXECUTED, exclusivity
 from autopilot.sessions.session_modes import Executed as Mode
-from autopilot.sessions.session_modes import exclusivity
 from autopilot.sessions.signals import Sources
-from autopilot.sessions.spirals import AgentReport, Status
-from autopilot.sessions.waves import Role, WaveTask, plan_session
+from autopilot.sessions.switches import PEER_ABORT
+from autopilot.sessions.wave_gate import gate
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.user_files import find_root, read_bytes
 from autopilot.workspace.user_repo import UserRepository
-
-WEAK = 9.0
-"""A phase that passed below this was let through leniently, and is worth another go."""
-BREAKER = 21
-ROLES: dict[Mode, Role] = {"feature": "Impl-Core", "deep": "Impl-Polish", "housekeeping": "Quality"}
 
 
 def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
@@ -125,33 +111,6 @@ class Heartbeat:
         return (self.seconds() - max(self.last, newest)) * 1000
 
 
-@dataclass(slots=True)
-class Tally:
-    """What is counted while the run of a session goes on."""
-
-    files: set[str] = field(default_factory=set)
-    output_tokens: int | None = None
-    end: RunEnd | None = None
-
-    def hear(self, entry: Entry) -> None:
-        match entry.event:
-            case AgentAnswered(usage=usage) if usage.output_tokens is not None:
-                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
-            case StepFinished(result=Executed(work=work) | Fixed(work=work)):
-                self.files |= {file.path for file in work.change.files}
-
-    @property
-    def ended(self) -> Ended:
-        end = self.end or RunEnd(run="", exit=0, reason="")
-        return Ended(
-            files_changed=len(self.files),
-            tokens=end.tokens,
-            output_tokens=self.output_tokens,
-            exit_code=end.exit,
-            run=end.run,
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
     """One repository on this machine, and how its sessions are run."""
@@ -164,12 +123,16 @@ class Ground:
     live: Registry
     books: Books
     heartbeat: Heartbeat
+    mode: Mode | None = None
+    """The mode of every session, as the user named it. None: the selector chooses."""
+    resource_awareness: bool = True
+    peer_abort: int = PEER_ABORT
 
     @classmethod
-    def of(cls, base: RunRequest, listener: Listener, warn: Warn) -> "Ground":
+    def of(cls, base: RunRequest, listener: Listener, warn: Warn, mode: Mode | None = None) -> "Ground":
         """Raises before anything is written where there is no repository, no roadmap, or one that is not understood."""
         root = find_root(Path(base.folder))
-        app.read_project(root)
+        config = app.read_project(root).config
         return cls(
             root=root,
             branch=repository_of(root).branch(),
@@ -179,6 +142,9 @@ class Ground:
             live=Registry(sessions_folder(), lambda: datetime.now(UTC)),
             books=Books(root / ".autopilot"),
             heartbeat=Heartbeat(root / ".autopilot" / "transcripts"),
+            mode=mode,
+            resource_awareness=config.resource_awareness,
+            peer_abort=PEER_ABORT if config.peer_abort is None else config.peer_abort,
         )
 
     @property
@@ -189,14 +155,19 @@ class Ground:
         return backlog_of(app.read_project(self.root).roadmap, past(self.home))
 
     def known(self) -> Signals:
-        sources = Sources(
+        return signals.gathered(self._sources(), datetime.now(UTC))
+
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(signals.remarks(self._sources(), str(self.books.sessions.path.relative_to(self.root))))
+
+    def _sources(self) -> Sources:
+        return Sources(
             state=self._word() or _text(self.root / ".planning" / "STATE.md"),
             sessions=_text(self.books.sessions.path),
             lock=_text(self.home / "bootstrap.lock"),
             learnings=self.books.learnings.newest("type", "subject"),
             calibration=_text(self.home / "learnings.md") or "",
         )
-        return signals.gathered(sources, datetime.now(UTC))
 
     def _word(self) -> str | None:
         """What the last session left for the next; its word is spent once all it had to leave over is done."""
@@ -206,9 +177,17 @@ class Ground:
         return text if not carried or carried & self.backlog().all else None
 
     def choose(self) -> Recommendation:
-        return signals.choose(self.known(), self.backlog())
+        backlog = self.backlog()
+        return signals.wished(self.mode, backlog) if self.mode else signals.choose(self.known(), backlog)
 
-    def reading(self, own: str | None = None) -> Reading:
+    def assess(self) -> Assessment | None:
+        reading = self.reading()
+        return reading.assessment if reading else None
+
+    def reading(self, own: str | None = None) -> Reading | None:
+        """How much the machine allows. None: the project's config switched this off."""
+        if not self.resource_awareness:
+            return None
         seen = probes.probe(platform.system(), lambda path: _text(Path(path)) or "", _printed)
         return resources.read(replace(seen, peers=len(self.live.peers(own))))
 
@@ -219,37 +198,35 @@ class Ground:
                 self.live.heartbeat(self.heartbeat.session)
         return self.heartbeat.age_ms()
 
-    def session(self, request: SessionRequest) -> dict[str, Any]:
-        """One session: the run of its phases, judged by what the run itself found out."""
-        mode, started = executed(request.mode), SystemClock().now()
-        work = self._interrupted() or backlogs.work_for(mode, self.backlog(), self.base, request.cap)
-        taken = {line.get("session_id") for line in self.books.sessions.read()}
-        name = session_id(self.branch, moment(started), tuple(taken))
+    def session(self, request: SessionRequest) -> Mapping[str, Any]:
+        """Runs one session, which is one run, and returns its record."""
+        mode, started, backlog = executed(request.mode), SystemClock().now(), self.backlog()
+        work = self._interrupted() or backlogs.work_for(mode, backlog, self.base, request.cap)
+        name = self.books.name_session(self.branch, moment(started))
         own = f"{name}-{path_hash(str(self.root))[:8]}"
         self._mind_others(mode)
-        tally = Tally()
-        shop = Workshop(
-            work=lambda dispatch: self._run(dispatch, work, tally),
-            now=SystemClock().now,
-            reading=lambda: self.reading(own),
-            recoveries=0,  # the run has tried, mended and planned anew itself before it gives a phase up
-        )
-        tasks = tuple(WaveTask(id=phase, role=ROLES[mode]) for phase in work.phases)
-        plan = plan_session(mode, tasks, most=max(1, work.request.modes.jobs))
-        session = Session(books=self.books, registry=self.live, now=SystemClock().now, ended=lambda: tally.ended)
+        modes = work.request.modes
+        gated = gate(modes.jobs, self.reading(own))
+        lowered = f"{started} wave 1: {gated.decision} to {gated.agents} agents ({'; '.join(gated.reasons)})"
         start = SessionStart(
             session_id=name,
             mode=mode,
             started_at=started,
             run_id=request.run_id,
             branch=self.branch,
-            recommended=request.mode,
+            recommended=signals.recommended(self.known(), backlog) if self.mode else request.mode,
+            jobs=max(1, gated.agents),
+            decision=gated.decision,
+            deviations=() if gated.decision == "proceed" else (lowered,),
         )
+        self.live.sweep()
+        self.live.register(self._entry(own, name, mode))
         self.heartbeat.session = own
         try:
-            return session.run(start, plan, shop, self._entry(own, name, mode))
+            return self._run(replace(work.request, modes=replace(modes, jobs=start.jobs)), start, work.phases)
         finally:
             self.heartbeat.session = None
+            self.live.deregister(own)
 
     def _interrupted(self) -> SessionWork | None:
         """A run that was cut off goes first, and is gone on with: what is left of it is the session's work."""
@@ -265,6 +242,8 @@ class Ground:
             session_id=own,
             semantic_session_id=name,
             pid=os.getpid(),
+            status="wave",
+            current_wave=1,
             platform=platform.system().lower(),
             repo_path_hash=path_hash(str(self.root)),
             repo_name=self.root.name,
@@ -278,19 +257,17 @@ class Ground:
         if beside and exclusivity(mode) == "exclusive":
             self.warn(f"A {mode} session should run alone, but {beside[0]} is at work in this repository.")
 
-    def _run(self, dispatch: Dispatch, work: SessionWork, tally: Tally) -> Sequence[AgentReport]:
+    def _run(self, request: RunRequest, start: SessionStart, phases: Sequence[str]) -> Mapping[str, Any]:
         self.heartbeat.beat()
 
         def hear(stream: str, entry: Entry) -> None:
             self.heartbeat.hear(entry)
-            tally.hear(entry)
             self.listener(stream, entry)
 
-        jobs = max(1, min(work.request.modes.jobs, dispatch.agents))
-        request = replace(work.request, modes=replace(work.request.modes, jobs=jobs))
-        tally.end = end = app.start(request, hear, self.warn)
-        asked = [task.id for share in dispatch.shares for task in share.tasks]
-        return tuple(AgentReport(task=phase, observed=status_of(end, phase, dispatch.mode)) for phase in asked)
+        log = SessionLog(home=self.home, warn=self.warn, start=start)
+        end = app.start(request, hear, self.warn, log=log)
+        left = SessionEnd(phases=dict.fromkeys(phases, "partial"), exit_code=end.exit)
+        return log.record or {**record_of(start, left, SystemClock().now()), "session_id": None}
 
 
 def repository_of(root: Path) -> UserRepository:
@@ -298,27 +275,12 @@ def repository_of(root: Path) -> UserRepository:
     return UserRepository(root, git)
 
 
-def status_of(end: RunEnd, phase: str, mode: Mode) -> Status:
-    """How the run left the phase. A weak one is done when it is weak no more."""
-    held = end.phases.get(phase)
-    if held is None:
-        return "partial"
-    if held.outcome == ALREADY_SATISFIED:
-        return "partial"
-    if held.status == "completed":
-        raised = mode != "deep" or held.score is None or held.score >= WEAK
-        return "done" if raised else "partial"
-    if end.exit == BREAKER and held.status in {"in_progress", "failed"}:
-        return "spiral"
-    return "failed" if held.status == "failed" else "partial"
-
-
 def sessions_folder() -> Path:
     return Path(os.environ.get("AUTOPILOT_SESSIONS") or user_state_path("autopilot") / "sessions" / "active")
 
 
 def executed(word: str) -> Mode:
-    return next(mode for mode in ROLES if mode == word)
+    return next(mode for mode in EXECUTED if mode == word)
 
 
 def _text(path: Path) -> str | None:

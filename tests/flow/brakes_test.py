@@ -113,9 +113,16 @@ CASES = {
     ),
     "ever-growing diffs": Case(growing(), {"debug_attempts": 9, "growing_diffs": 2}, "growing_diffs", 6, dies=8),
     "CB-06 retries of every kind": Case(refusing(), {"plan_checks": 99, "retries": 2}, "retries", 6),
-    "dollars": Case(spending(**PRICE), {}, "usd_per_run", 2, exit=20, caps=RunCaps(usd=1.0)),
+    "CB-09 dollars": Case(spending(**PRICE), {}, "usd_per_run", 2, exit=20, caps=RunCaps(usd=1.0)),
+    "CB-08 dollars of a phase": Case(spending(**PRICE), {"usd_per_phase": 1.0}, "usd_per_phase", 2, exit=20),
     "CB-09 tokens": Case(spending(**TOKENS), {}, "tokens_per_run", 3, exit=20, caps=RunCaps(tokens=19_000)),
     "CB-08 tokens of a phase": Case(spending(**TOKENS), {"tokens_per_phase": 19_000}, "tokens_per_phase", 3, exit=20),
+    "CB-09 tokens without a price": Case(
+        spending(**TOKENS), {"unpriced_tokens_per_run": 19_000}, "unpriced_tokens_per_run", 3, exit=20
+    ),
+    "CB-08 tokens of a phase without a price": Case(
+        spending(**TOKENS), {"unpriced_tokens_per_phase": 19_000}, "unpriced_tokens_per_phase", 3, exit=20
+    ),
     "CB-11 hours": Case(
         [{"role": "plan", "sleep": 30}], {}, "minutes_per_run", 1, exit=20, dies=2, caps=RunCaps(hours=1 / 3600)
     ),
@@ -155,6 +162,21 @@ def test_a_stuck_agent_is_stopped_by_its_brake_though_the_run_died_on_the_way(pl
     assert (last.brake, last.exit_code, last.do) == (case.brake, case.exit, end.do)
     assert end.reason.startswith(case.brake)
     assert (end.phases["1"].status, drive.of(PhaseFinished)) == ("in_progress", [])
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param({"input_tokens": 3_000_000, "output_tokens": 900, "cost_usd": 0.2}, id="priced"),
+        pytest.param({"input_tokens": 9_000_000, "cached_tokens": 8_990_000, "output_tokens": 900}, id="mostly cached"),
+    ],
+)
+def test_cb_08_tokens_stop_nothing_where_the_price_is_known_or_a_cache_has_them(
+    place: Path, usage: dict[str, float]
+) -> None:
+    drive = driven(place, spending(**usage), "1")
+
+    assert drive.run("1").exit == 0
 
 
 def never_answering(place: Path) -> Drive:

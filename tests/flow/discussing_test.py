@@ -122,6 +122,38 @@ def test_disc_05_what_names_no_area_is_asked_again_and_none_may_be_chosen(place:
     assert ([asked.kind for asked in person.asked], (drive.root / CONTEXT).exists()) == (["areas", "areas"], False)
 
 
+@pytest.mark.parametrize(
+    "said", ["You decide", "you decide.", "Your call", "up to you!", "c", "YOU DECIDE (Claude's discretion)"]
+)
+def test_disc_08_you_decide_in_ones_own_words_is_discretion_and_no_decision(place: Path, said: str) -> None:
+    drive = project(place)
+    discussing(drive, SaidPerson({**GREETING, "Dear or hello?": said}), "1")
+
+    decisions, _, rest = drive.reads(CONTEXT).partition("### Claude's Discretion")
+    assert kept(drive)["Dear or hello?"] == YOU_DECIDE
+    assert "Dear or hello?" not in decisions
+    assert "- Greeting of the letter: Dear or hello?" in rest.partition("## ")[0]
+
+
+def test_disc_09_an_area_without_an_answer_is_not_discussed(place: Path) -> None:
+    drive = project(place)
+    person = SaidPerson({**GREETING, "areas do you want": "1, 2"})
+    discussing(drive, person, "1")
+
+    assert paper(drive, "discuss-context.json")["phases"]["1"]["gray_areas_discussed"] == ["Greeting of the letter"]
+    assert [asked.text for asked in person.asked if asked.kind == "closing"] == [
+        "That covers Greeting of the letter. Ready to create context?"
+    ]
+
+
+def test_disc_09_a_discussion_without_any_answer_leaves_no_context(place: Path) -> None:
+    drive = project(place)
+    discussing(drive, SaidPerson({"areas do you want": "all"}), "1")
+
+    assert "gray_areas_discussed" not in paper(drive, "discuss-context.json")["phases"]["1"]
+    assert not (drive.root / CONTEXT).exists()
+
+
 def test_disc_03_generic_areas_are_objected_to_and_not_presented(place: Path) -> None:
     drive, person = project(place), SaidPerson(GREETING)
     drive.rewrite([gray_areas(*LETTER_AREAS, area("Error handling", "Which?", "How?"))])

@@ -188,7 +188,7 @@ def test_cmap_05b_a_run_of_phases_that_say_little_is_warned_once(place: Path) ->
     assert [line for line in drive.warnings if "context" in line] == [
         (
             "Phase 1 has low context confidence (3/10): no requirements are mapped. "
-            "Consider running /clear then /autopilot --map 1 first. In a terminal: autopilot map 1"
+            "Consider running `autopilot map 1` first."
         )
     ]
 

@@ -13,12 +13,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import AgentAnswered
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
 from support.fake_models.brain import Brain
+from support.fake_models.script import Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import program
 from support.set_ups import SET_UPS
@@ -61,6 +64,8 @@ class RealRun:
     root: Path
     brain: Brain
     variables: Mapping[str, str] = field(default_factory=dict)
+    input_tokens: int | None = None
+    """What the service says each turn read; None: what the mind says."""
 
     def __post_init__(self) -> None:
         self.real = program(self.agent.partition(":")[0])
@@ -69,11 +74,15 @@ class RealRun:
             (self.place / name).mkdir()
 
     def __enter__(self) -> Self:
-        self.models = FakeModels(mind=self.brain).__enter__()
+        self.models = FakeModels(mind=self.think).__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.models.__exit__(*error)
+
+    def think(self, body: dict[str, Any]) -> Turn:
+        turn = self.brain(body)
+        return turn if self.input_tokens is None else msgspec.structs.replace(turn, input_tokens=self.input_tokens)
 
     @property
     def place(self) -> Path:

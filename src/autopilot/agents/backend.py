@@ -83,7 +83,7 @@ class Backend:
     `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `folders`
     are its own below the home. `counts` says since when it counts what it spends; one that `names_threads` is told the
     name of each. `tested` is the version all this was
-    seen on.
+    seen on. `own_prompt` are the tokens of instructions and tools that it adds to each turn, measured on that version.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Backend:
     folders: tuple[str, ...] = ()
     counts: Literal["call", "thread"] = "call"
     names_threads: bool = False
+    own_prompt: int = 0
 
 
 def told(what: str, details: Any) -> str:

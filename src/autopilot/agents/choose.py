@@ -52,6 +52,16 @@ def resolved(name: str, environment: Mapping[str, str]) -> str:
     raise _none(installed)
 
 
+def program_of(name: str, environment: Mapping[str, str]) -> Backend | None:
+    """The program that calls would go to; None for agents that are no program we know. It need not be installed."""
+    try:
+        name = resolved(name, environment)
+    except AgentUnavailable:
+        return PREFERRED[0]
+    kind, _, rest = name.partition(":")
+    return acp.backend((rest,)) if kind == "acp" and rest else BY_NAME.get(name)
+
+
 def staffed(settings: Settings, environment: Mapping[str, str]) -> Settings:
     """The settings with agents chosen, so that a resumed run goes on with the same ones."""
     agent = resolved(settings.agent, environment)

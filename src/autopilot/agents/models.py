@@ -31,6 +31,24 @@ PROFILES: Mapping[str, Mapping[str, Model]] = {
 }
 
 
+# What a short name stands for changes every few months: the newest first, and the price list says which it knows.
+LISTED: Mapping[str, tuple[str, ...]] = {
+    "opus": ("claude-opus-5-5", "claude-opus-5", "claude-opus-4-7", "claude-opus-4-6", "claude-opus-4-5"),
+    "sonnet": ("claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"),
+    "haiku": ("claude-haiku-5-5", "claude-haiku-5", "claude-haiku-4-5"),
+}
+# The models that programs take which choose one themselves.
+OWN_CHOICE: Mapping[str, tuple[str, ...]] = {"openai": ("gpt-5.5", "gpt-5.4", "gpt-5.2-codex", "gpt-5-codex")}
+
+
+def price_names(vendor: str, wanted: str | None) -> tuple[str, ...]:
+    """The names under which a price list may have the model; none where nobody can say which model it will be."""
+    name = model_at(vendor, wanted).name
+    if name is None:
+        return OWN_CHOICE.get(vendor, ())
+    return LISTED.get(name, (name,))
+
+
 def model_at(vendor: str, wanted: str | None) -> Model:
     """A profile becomes the vendor's model for it; any other name is taken as it is."""
     if wanted is None:

@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn, get_args
 
 from autopilot.cli import (
+    debug_options,
     export_options,
     loop_options,
     mode_options,
@@ -22,6 +23,9 @@ from autopilot.domain.settings import SandboxChoice
 
 MOST = 10**9
 ASKING = ("map", "discuss")
+REPORTING = frozenset(
+    {"run", "resume", "retry", "debug", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -70,12 +74,12 @@ def parser_of(verb: str) -> Parser:
         parser.add_argument("--only", metavar="PHASES")
         parser.add_argument("--dry-run", action="store_true")
         parser.add_argument("--evidence", choices=get_args(Evidence))
-    if verb in {"run", "resume", "retry", *ASKING}:
+    if verb in {"run", "resume", "retry", "debug", *ASKING}:
         _describe_caps(parser)
         parser.add_argument("--no-keep-awake", dest="keep_awake", action="store_false")
     wait_options.describe(parser, verb)
     view_options.describe(parser, verb)
-    if verb in {"run", "resume", "retry", "status", "explain", "doctor", "progress", "verdict", "trends", *ASKING}:
+    if verb in REPORTING:
         parser.add_argument("--json", action="store_true")
     _describe_continuing(parser, verb)
     if verb in {"stop", "resume"}:
@@ -89,6 +93,7 @@ def parser_of(verb: str) -> Parser:
     report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)
+    debug_options.describe(parser, verb)
     serve_options.describe(parser, verb)
     export_options.describe(parser, verb)
     if verb == "demo":

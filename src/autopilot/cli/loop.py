@@ -30,7 +30,7 @@ def perform(options: argparse.Namespace, looper: Looper) -> int:
     words = loop_options.words_of(options)
     for remark in flags.remarks(words):
         warn(remark)
-    request = LoopRequest(flags=flags.parse(words), base=_base(options))
+    request = LoopRequest(flags=flags.parse(words), base=_base(options), mode=options.mode)
     if options.dry_run:
         steps = looper.foresee(request)
         plan = ending.preview(request.flags, tuple(step.choice for step in steps), tuple(step.phases for step in steps))

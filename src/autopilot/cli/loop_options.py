@@ -6,6 +6,7 @@ from typing import get_args
 from autopilot.cli import mode_options
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sessions import flags
+from autopilot.sessions.session_modes import EXECUTED
 
 
 def describe(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -14,6 +15,7 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
         return
     for bound in flags.BOUNDS:
         parser.add_argument(bound.flag, metavar="N")
+    parser.add_argument("--mode", choices=EXECUTED)
     parser.add_argument(*flags.DRY_RUN, dest="dry_run", action="store_true")
     parser.add_argument("--agent", default="auto")
     parser.add_argument("--reviewer")

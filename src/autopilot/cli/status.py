@@ -136,7 +136,7 @@ def _estimated(phases: dict[str, dict[str, object]]) -> list[str]:
 def _part(unit: str, used: object, cap: object) -> str:
     if unit == "usd":
         return f"{_money(used)} of {_money(cap)}"
-    return f"{_number(used)} of {_number(cap)} {unit}"
+    return f"{_number(used)} {unit}" if cap is None else f"{_number(used)} of {_number(cap)} {unit}"
 
 
 def _money(value: object) -> str:

@@ -20,6 +20,7 @@ VERBS = (
     "trends",
     "map",
     "discuss",
+    "debug",
     "loop",
     "serve",
     "export",
@@ -57,6 +58,7 @@ verbs:
   report                tell a run at its end; --html as a page to look at
   map [PHASES]          ask what phases do not say, and keep the answers
   discuss [PHASES]      talk about what is open in phases; runs nothing
+  debug "WHAT IS WRONG" find the cause of a problem and fix it, roadmap or not
   loop                  one session after another, in the mode it is sure of
   serve [FOLDER ...]    the dashboard: runs live in a browser, on this machine
   export [RUN]          --otel sends a run's traces to an OpenTelemetry
@@ -135,8 +137,13 @@ options of other verbs:
                         --json for programs
   map, discuss          --answers FILE, --agent, --model, --sandbox, --max-usd,
                         --max-tokens, --json as for run
-  loop                  --max-sessions N (5), --max-hours N (4), --max-tokens N,
-                        --confidence-threshold N (0.85), --dry-run, --dryRun,
+  debug --check COMMAND a command that fails because of the problem (again for
+                        more); without one the project's own commands; options
+                        about agents, sandbox, caps and output as for run
+  loop                  --mode feature, deep or housekeeping: do not ask the
+                        selector; --max-sessions N (5), --max-hours N (4),
+                        --max-tokens N, --confidence-threshold N (0.85),
+                        --dry-run, --dryRun,
                         --json, agents as for run (docs/session-loop.md)
   serve --read-only     nothing can be done from the page; also for sharing by
                         --host ADDRESS; --port N (docs/dashboard.md)

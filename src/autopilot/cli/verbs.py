@@ -30,6 +30,8 @@ class App(Protocol):
 
     def start(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
 
+    def debug(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
+
     def consult(self, request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd: ...
 
     def resume(
@@ -54,6 +56,9 @@ def perform(options: argparse.Namespace, app: App) -> int:
         case "run":
             request = request_of(options, folder=here())
             return _drive(lambda view, hear: app.start(request, hear, warn, somebody(view.say)), options, app)
+        case "debug":
+            request = debug_request(options, folder=here())
+            return _drive(lambda view, hear: app.debug(request, hear, warn, somebody(view.say)), options, app)
         case "map" | "discuss":
             request = asking_request(options, folder=here())
             return _drive(lambda view, _: app.consult(request, warn, somebody(view.say)), options, app)
@@ -118,6 +123,23 @@ def request_of(options: argparse.Namespace, folder: str) -> RunRequest:
         failover=tuple(options.failover),
         evidence=options.evidence,
         roadmap=options.roadmap,
+    )
+
+
+def debug_request(options: argparse.Namespace, folder: str) -> RunRequest:
+    return RunRequest(
+        folder=folder,
+        agent=options.agent,
+        reviewer=options.reviewer,
+        model=options.model,
+        sandbox=options.sandbox,
+        caps=caps_of(options),
+        modes=Modes(debug=True),
+        keep_awake=options.keep_awake,
+        wait=options.wait,
+        failover=tuple(options.failover),
+        symptom=" ".join(options.symptom),
+        checks=tuple(options.check),
     )
 
 

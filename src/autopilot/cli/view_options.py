@@ -2,7 +2,7 @@
 
 import argparse
 
-SHOWING = frozenset({"run", "resume", "retry", "map", "discuss", "demo", "status", "replay"})
+SHOWING = frozenset({"run", "resume", "retry", "map", "discuss", "debug", "demo", "status", "replay"})
 SPEED = 20.0
 
 

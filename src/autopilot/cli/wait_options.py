@@ -2,7 +2,7 @@
 
 import argparse
 
-ASKING = frozenset({"run", "resume", "retry", "map", "discuss", "loop"})
+ASKING = frozenset({"run", "resume", "retry", "map", "discuss", "debug", "loop"})
 
 
 def describe(parser: argparse.ArgumentParser, verb: str) -> None:

@@ -26,7 +26,7 @@ from autopilot.journal.sqlite import SqliteJournal
 from autopilot.planning import consulted as planning
 from autopilot.planning.answers_file import WrittenAnswers, read
 from autopilot.planning.forecast import dependencies
-from autopilot.planning.sufficiency import ENOUGH, Context, low_summary, quick
+from autopilot.planning.sufficiency import Context, low_summary, quick
 from autopilot.workspace.user_files import read_bytes
 
 WAITING = 11
@@ -124,8 +124,7 @@ def low_confidence(around: Around, phases: tuple[Phase, ...], known: Mapping[str
         return ()
     first = around.first(phases)
     found = {p.id: quick(context_of(p, around, first)) for p in phases if p.id not in known}
-    low = ",".join(name for name, confidence in found.items() if confidence.score < ENOUGH)
-    return (f"{low_summary(found)} In a terminal: autopilot map {low}",) if low else ()
+    return tuple(filter(None, (low_summary(found),)))
 
 
 def brief_of(phase: Phase, first: RunStarted) -> Brief:

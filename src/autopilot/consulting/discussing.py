@@ -31,6 +31,7 @@ class Notes:
     """
     What one phase's discussion has brought so far. `settled` are answers of earlier ones, by area and question.
 
+    `visited` are the areas that questions were asked about, `talked` those of them that got an answer.
     `numbers` counts the questions asked about an area and `calls` the follow-ups, so that each has a name of its own;
     `free` counts the answers in the person's own words that nobody has looked at yet.
     """
@@ -39,6 +40,7 @@ class Notes:
     areas: tuple[GrayArea, ...]
     claim: GrayAreasClaim
     settled: Mapping[tuple[str, str], str]
+    visited: set[str] = field(default_factory=set)
     talked: list[str] = field(default_factory=list)
     answers: list[UserAnswer] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
@@ -51,6 +53,12 @@ class Notes:
     @property
     def phase(self) -> str:
         return self.brief.phase.id
+
+    def heard(self, answer: UserAnswer) -> None:
+        """An area counts as discussed once one of its questions has an answer."""
+        self.answers.append(answer)
+        if answer.area not in self.talked:
+            self.talked.append(answer.area)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +118,7 @@ class Discussion:
             return False
         for number in chosen:
             self._area(notes, notes.areas[number - 1])
-        if chosen:
+        if notes.talked or notes.deferred:
             self._close(notes)
         return True
 
@@ -131,8 +139,7 @@ class Discussion:
 
     def _area(self, notes: Notes, area: GrayArea) -> None:
         """DISC-06 and its successor: one question at a time; after every four the person says whether to go deeper."""
-        if area.area not in notes.talked:
-            notes.talked.append(area.area)
+        notes.visited.add(area.area)
         queue = list(area.questions[:ROUND])
         for turn in range(MOST_ROUNDS):
             for question in queue:
@@ -147,7 +154,7 @@ class Discussion:
         number = notes.numbers[area.area] = notes.numbers.get(area.area, 0) + 1
         settled = notes.settled.get((area.area, question.question))
         if settled:
-            notes.answers.append(UserAnswer(question=question.question, answer=settled, area=area.area))
+            notes.heard(UserAnswer(question=question.question, answer=settled, area=area.area))
             return
         text = f"{area.area}: Question {number}\n{question.question}"
         options = (*question.options[:ROUND], YOU_DECIDE)
@@ -164,7 +171,7 @@ class Discussion:
         answer = meant(asked, said) if said else ""
         if answer:
             notes.free += answer not in options
-            notes.answers.append(UserAnswer(question=question.question, answer=answer, area=area.area))
+            notes.heard(UserAnswer(question=question.question, answer=answer, area=area.area))
         self._keep(notes, question, area.area, answer)
 
     def _say(self, notes: Notes, asked: Asked) -> str | None:
@@ -248,7 +255,7 @@ class Discussion:
         )
         for number in picked(self._say(notes, asked) or "", len(notes.areas)):
             area = notes.areas[number - 1]
-            asked_before = area.area in notes.talked
+            asked_before = area.area in notes.visited
             fresh = tuple(self._more(notes, area)) if asked_before else area.sample_questions
             self._area(notes, GrayArea(area=area.area, description=area.description, sample_questions=fresh))
 
@@ -268,7 +275,7 @@ class Discussion:
         """DISC-08, DISC-09."""
         now, phase = self.sitting.clock.now(), notes.brief.phase
         counts = {"phase_id": phase.id, "questions_asked": notes.asked, "questions_answered": len(notes.answers)}
-        if not notes.talked:
+        if not notes.talked and not notes.deferred:
             return counts
         talk = Talk(
             phase=phase.id,

@@ -10,6 +10,12 @@ from autopilot.domain.value import Value
 YOU_DECIDE = "You decide (Claude's discretion)"
 IDEA = "idea:"
 _LETTER = re.compile(r"([a-z])[).]?", re.IGNORECASE)
+# What people type who leave the choice to the agent; compared without case and punctuation.
+_DISCRETION = re.compile(
+    r"(?:(?:i )?(?:do not|dont) (?:care|mind) |no preference |any )?"
+    r"(?:you (?:can )?(?:decide|choose|pick)|(?:its )?up to you|your (?:call|choice|decision)|as you (?:like|wish)"
+    r"|whatever you (?:like|want|think(?: is best)?)|(?:claudes |agents )?discretion|you decide claudes discretion)"
+)
 
 
 class Asked(Value, frozen=True, kw_only=True):
@@ -83,11 +89,21 @@ def letter(n: int) -> str:
 
 
 def meant(asked: Asked, said: str) -> str:
-    """The option whose letter was typed, or the words themselves."""
+    """The option that was typed, by its letter or in words, or the words themselves."""
     words = said.strip()
     found = _LETTER.fullmatch(words)
     place = ord(found[1].lower()) - ord("a") if found else len(asked.options)
-    return asked.options[place] if place < len(asked.options) else words
+    if place < len(asked.options):
+        return asked.options[place]
+    if YOU_DECIDE in asked.options and _DISCRETION.fullmatch(_bare(words)):
+        return YOU_DECIDE
+    return next((option for option in asked.options if _bare(option) == _bare(words)), words)
+
+
+def _bare(words: str) -> str:
+    """Without case, punctuation and needless blanks."""
+    kept = re.sub(r"[\u2019']", "", words.casefold())
+    return " ".join(re.sub(r"[^\w\s]", " ", kept).split())
 
 
 def picked(said: str, count: int) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from autopilot.domain.phase import Phase, Plan
 PASS_TOKENS = 50_000
 TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
 TYPE_TOKENS = {"protocol": 150_000, "ui": 250_000, "data": 100_000, "mixed": 200_000}
-CAP_TOKENS = 500_000
 SESSION_TOKENS, RETURN_TOKENS = 180_000, 10_000
 WARN_SHARE = 80
 SEVERAL = 3
@@ -37,12 +36,21 @@ def cost_line(phase: str, tokens: int, plan: Plan | None) -> str:
     return f"Phase {phase} cost estimate: {tokens} tokens ({sizes.total()} tasks: {told})"
 
 
-def cap_warning(phase: str, tokens: int, cap: int = CAP_TOKENS) -> str:
-    """MTRC-02c: empty up to 80 % of the cap."""
-    if tokens * 100 <= cap * WARN_SHARE:
+def cap_warning(phase: str, tokens: int, cap: int) -> str:
+    """MTRC-02c, where the user set a cap in tokens: empty up to 80 % of it."""
+    return _over(phase, f"{tokens} tokens", tokens, cap)
+
+
+def usd_warning(phase: str, usd: float, cap: float) -> str:
+    """MTRC-02c for the cap in dollars: empty up to 80 % of it."""
+    return _over(phase, f"${usd:,.2f}", usd, cap)
+
+
+def _over(phase: str, said: str, expected: float, cap: float) -> str:
+    if expected * 100 <= cap * WARN_SHARE:
         return ""
-    share = f"{tokens * 100 // max(cap, 1)}%"
-    return f"Phase {phase} estimated at {tokens} tokens ({share} of budget cap). Consider splitting complex tasks."
+    share = f"{int(expected * 100 // max(cap, 0.01))}%"
+    return f"Phase {phase} estimated at {said} ({share} of budget cap). Consider splitting complex tasks."
 
 
 def session_warning(estimates: Mapping[str, int], budget: int = SESSION_TOKENS) -> str:
@@ -57,5 +65,5 @@ def session_warning(estimates: Mapping[str, int], budget: int = SESSION_TOKENS) 
     second_half = " ".join(list(estimates)[(len(estimates) + 1) // 2 :])
     return (
         f"Estimated cost ({cost} tokens) exceeds 80% of session budget. Consider splitting into smaller batches. "
-        f"If context runs out mid-session, run /clear then /autopilot {second_half}."
+        f"If context runs out mid-session, run `autopilot {second_half}`."
     )

@@ -59,6 +59,8 @@ class Spent(Value, frozen=True, kw_only=True):
     """
     `tokens` and `usd` are None when no call told; `untold_*` counts the calls that did not.
 
+    `fresh` are the tokens that did not come from a cache, `unpriced` those of them whose call has no price.
+
     `by_list` counts those whose dollars are reckoned from a price list, where calls are at hand one by one.
     """
 
@@ -68,6 +70,8 @@ class Spent(Value, frozen=True, kw_only=True):
     untold_tokens: int = 0
     untold_usd: int = 0
     by_list: int = 0
+    fresh: int = 0
+    unpriced: int = 0
 
 
 def spent_by(calls: Iterable[CallDigest]) -> Spent:
@@ -82,12 +86,19 @@ def spent_by(calls: Iterable[CallDigest]) -> Spent:
         untold_tokens=len(usages) - len(tokens),
         untold_usd=len(usages) - len(dollars),
         by_list=sum(usage.by_list for usage in usages),
+        fresh=sum(map(fresh_tokens, usages)),
+        unpriced=sum(fresh_tokens(usage) for usage in usages if usage.cost_usd is None),
     )
 
 
 def tokens_of(usage: Usage) -> int | None:
     told = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
     return sum(told) if told else None
+
+
+def fresh_tokens(usage: Usage) -> int:
+    """Input that did not come from a cache, and output. What nobody told counts as nothing."""
+    return max(0, (usage.input_tokens or 0) - (usage.cached_tokens or 0)) + (usage.output_tokens or 0)
 
 
 class PassDigest(Value, frozen=True, kw_only=True):

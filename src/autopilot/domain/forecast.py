@@ -16,6 +16,21 @@ class Dollars(Value, frozen=True, kw_only=True):
     worst: float
 
 
+class Habits(Value, frozen=True, kw_only=True):
+    """
+    How the calls of one program compare with the plain estimate of MTRC-02.
+
+    `own_prompt` are the tokens it adds to each turn. The rest is from earlier runs here, None before there are any:
+    `ratio` is what phases took for each token estimated, `usd_per_million` what a million tokens really cost.
+    """
+
+    program: str = ""
+    own_prompt: int = 0
+    phases: int = 0
+    ratio: float | None = None
+    usd_per_million: float | None = None
+
+
 class TaskCounts(Value, frozen=True, kw_only=True):
     """By complexity. A task that does not say counts as medium (AMB-43)."""
 
@@ -105,3 +120,4 @@ class Forecast(Value, frozen=True, kw_only=True):
     context_warning: str = ""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    token_note: str = ""

@@ -9,7 +9,8 @@ class Modes(Value, frozen=True, kw_only=True):
     What was asked for besides the phases.
 
     A flag that may name phases is None when it was not given, and empty when it was given without a name. `jobs` is how
-    many phases may be worked on at a time, `checkpoint_every` after how many the run pauses for a person.
+    many phases may be worked on at a time, `checkpoint_every` after how many the run pauses for a person. `debug`: the
+    run looks for the cause of a problem that the user reported, outside the roadmap.
     """
 
     complete: bool = False
@@ -21,6 +22,7 @@ class Modes(Value, frozen=True, kw_only=True):
     sequential: bool = False
     checkpoint_every: int | None = None
     jobs: int = 1
+    debug: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Value
 
-Mode = Literal["initial", "force", "quality", "gaps"]
+Mode = Literal["initial", "force", "quality", "gaps", "debug"]
 Source = Literal["scorecard", "diagnostic", "judge_report", "verification"]
 
 LEAST = 7.0
@@ -117,6 +117,8 @@ def first_mode(modes: Modes, before: Before | None) -> Mode:
 
     Only a result that stands can be mended, by the plan it was made by: any other phase is run as usual first.
     """
+    if modes.debug:
+        return "debug"
     if before is None:
         return "initial"
     if modes.force is not None and before.status == "completed":

@@ -22,7 +22,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
 
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
-    nothing was said. `evidence` settles whether phases are done on which the planning files disagree.
+    nothing was said. `evidence` settles whether phases are done on which the planning files disagree. `symptom` and
+    `checks` are of `debug`: what is wrong, and the commands that show it.
     """
 
     folder: str
@@ -44,6 +45,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     failover: tuple[str, ...] = ()
     evidence: Evidence | None = None
     roadmap: RoadmapChoice | None = None
+    symptom: str = ""
+    checks: tuple[str, ...] = ()
 
     @property
     def wish(self) -> str:

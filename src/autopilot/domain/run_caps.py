@@ -18,12 +18,14 @@ class RunCaps(Value, frozen=True, kw_only=True):
 
 def capped(limits: Limits, caps: RunCaps) -> Limits:
     """The limits with these caps for the run. A phase's own share grows with them and never shrinks."""
-    said = {"usd": caps.usd, "tokens": caps.tokens, "minutes": None if caps.hours is None else caps.hours * MINUTES}
+    minutes = None if caps.hours is None else caps.hours * MINUTES
+    said = {"usd": caps.usd, "tokens": caps.tokens, "unpriced_tokens": caps.tokens, "minutes": minutes}
     changes: dict[str, float] = {}
     for unit, most in said.items():
         if most is None:
             continue
         before, share = getattr(limits, f"{unit}_per_run"), getattr(limits, f"{unit}_per_phase")
-        grown = max(1.0, most / before) if before else 1.0
-        changes |= {f"{unit}_per_run": most, f"{unit}_per_phase": type(share)(share * grown)}
+        changes[f"{unit}_per_run"] = most
+        if before and share is not None:
+            changes[f"{unit}_per_phase"] = type(share)(share * max(1.0, most / before))
     return msgspec.structs.replace(limits, **changes)

@@ -29,6 +29,9 @@ class Limits(Value, frozen=True, kw_only=True):
     """
     Every bound of the pipeline in one place. `agent_turns` of 0 is none.
 
+    Dollars are what caps a run. `tokens_per_*` are None unless the user sets them; `unpriced_tokens_per_*` hold for
+    calls whose price nobody knows. All of them count input that did not come from a cache, and output.
+
     From `no_progress` on they are brakes: they stop the run and not only a phase. From `wait_margin_seconds` on they
     are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
     trouble, or an agent whose calls are killed from outside. `idle_seconds` is how long an agent may neither print nor
@@ -53,8 +56,10 @@ class Limits(Value, frozen=True, kw_only=True):
     growing_diffs: int = 3
     retries: int = 10
     cooldown_seconds: int = 300
-    tokens_per_phase: int = 500_000
-    tokens_per_run: int = 5_000_000
+    tokens_per_phase: int | None = None
+    tokens_per_run: int | None = None
+    unpriced_tokens_per_phase: int = 2_000_000
+    unpriced_tokens_per_run: int = 20_000_000
     usd_per_phase: float = 10.0
     usd_per_run: float = 100.0
     minutes_per_phase: float = 120.0

@@ -22,7 +22,7 @@ def spent(passes: Iterable[PassDigest]) -> Spent:
 
 
 class Debit(Value, frozen=True, kw_only=True):
-    """What a call is reckoned to cost before it is made."""
+    """What a call is reckoned to cost before it is made. `tokens` are those that do not come from a cache."""
 
     tokens: int = 0
     usd: float = 0.0
@@ -36,7 +36,7 @@ def debit(role: str, prompt: str, made: Sums) -> Debit:
     Dollars that nobody told are unknown, and nothing is set aside for them.
     """
     own, told = made.dearest.get(role), made.figures
-    tokens = own.tokens if own else _mean(told.tokens or 0, told.calls - told.untold_tokens)
+    tokens = own.tokens if own else _mean(told.fresh, told.calls - told.untold_tokens)
     usd = own.usd if own else _mean(made.call_usd, told.calls - told.untold_usd)
     least = -(-len(prompt) // LETTERS_A_TOKEN) + budget_of(role).response * TOKENS_A_LINE
     return Debit(tokens=max(least, int(tokens)), usd=usd)

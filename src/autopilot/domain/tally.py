@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from autopilot.domain.chronicle import Stretch
-from autopilot.domain.digest import PassDigest, Spent, tokens_of
+from autopilot.domain.digest import PassDigest, Spent, fresh_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,8 @@ class Figures:
     usd: float | None = None
     untold_tokens: int = 0
     untold_usd: int = 0
+    fresh: int = 0
+    unpriced: int = 0
     retries: int = 0
     steps: int = 0
     error: str = ""
@@ -34,6 +36,8 @@ class Figures:
             usd=None if self.usd is None else round(self.usd, 6),
             untold_tokens=self.untold_tokens,
             untold_usd=self.untold_usd,
+            fresh=self.fresh,
+            unpriced=self.unpriced,
         )
 
     def plus(self, digest: PassDigest) -> "Figures":
@@ -44,6 +48,8 @@ class Figures:
             usd=self.usd if spent.usd is None else (self.usd or 0.0) + spent.usd,
             untold_tokens=self.untold_tokens + spent.untold_tokens,
             untold_usd=self.untold_usd + spent.untold_usd,
+            fresh=self.fresh + spent.fresh,
+            unpriced=self.unpriced + spent.unpriced,
             retries=self.retries + digest.retries,
             steps=self.steps + len(digest.trials),
             error=digest.error or self.error,
@@ -53,7 +59,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The most that one call has cost; nothing where none told."""
+    """The most that one call has cost, in tokens that did not come from a cache; nothing where none told."""
 
     tokens: int = 0
     usd: float = 0.0
@@ -79,7 +85,7 @@ class Sums:
             seconds[digest.phase, digest.number] = digest.seconds
             for call in digest.calls:
                 most, usd = dearest.get(call.role, Price()), call.usage.cost_usd or 0.0
-                dearest[call.role] = Price(max(most.tokens, tokens_of(call.usage) or 0), max(most.usd, usd))
+                dearest[call.role] = Price(max(most.tokens, fresh_tokens(call.usage)), max(most.usd, usd))
                 call_usd += usd
         return Sums(figures=figures, call_usd=call_usd, dearest=dearest, by_phase=by_phase, seconds=seconds)
 

@@ -76,7 +76,9 @@ class Cap:
     ahead: Callable[[Gauge], float]
 
     def brake(self, gauge: Gauge) -> Brake | None:
-        most, now, more = float(getattr(gauge.limits, self.name)), self.reads(gauge), self.ahead(gauge)
+        most, now, more = getattr(gauge.limits, self.name), self.reads(gauge), self.ahead(gauge)
+        if most is None:
+            return None
         if now < most and now + more <= most:
             return None
         who = "the run" if self.whose == "run" else f"phase {gauge.phase}"
@@ -116,13 +118,28 @@ def _nothing(_: Gauge) -> float:
     return 0.0
 
 
+def _usd_ahead(gauge: Gauge) -> float:
+    return gauge.ahead.usd
+
+
+def _tokens_ahead(gauge: Gauge) -> float:
+    return gauge.ahead.tokens
+
+
+def _unpriced(gauge: Gauge) -> float:
+    """The next call may have no price either once one had none."""
+    return gauge.ahead.tokens if gauge.run.unpriced else 0.0
+
+
 CAPS: tuple[Cap, ...] = (
-    Cap("usd_per_run",       "-",     "usd",     "run",   lambda g: g.run.usd or 0.0,     lambda g: g.ahead.usd),
-    Cap("tokens_per_run",    "CB-09", "tokens",  "run",   lambda g: g.run.tokens or 0.0,  lambda g: g.ahead.tokens),
-    Cap("minutes_per_run",   "CB-11", "minutes", "run",   lambda g: g.run_minutes,        _nothing),
-    Cap("usd_per_phase",     "-",     "usd",     "phase", lambda g: g.here.usd or 0.0,    lambda g: g.ahead.usd),
-    Cap("tokens_per_phase",  "CB-08", "tokens",  "phase", lambda g: g.here.tokens or 0.0, lambda g: g.ahead.tokens),
-    Cap("minutes_per_phase", "CB-10", "minutes", "phase", lambda g: g.phase_minutes,      _nothing),
+    Cap("usd_per_run",               "CB-09", "usd",     "run",   lambda g: g.run.usd or 0.0,  _usd_ahead),
+    Cap("tokens_per_run",            "CB-09", "tokens",  "run",   lambda g: g.run.fresh,       _tokens_ahead),
+    Cap("unpriced_tokens_per_run",   "CB-09", "tokens",  "run",   lambda g: g.run.unpriced,    _unpriced),
+    Cap("minutes_per_run",           "CB-11", "minutes", "run",   lambda g: g.run_minutes,     _nothing),
+    Cap("usd_per_phase",             "CB-08", "usd",     "phase", lambda g: g.here.usd or 0.0, _usd_ahead),
+    Cap("tokens_per_phase",          "CB-08", "tokens",  "phase", lambda g: g.here.fresh,      _tokens_ahead),
+    Cap("unpriced_tokens_per_phase", "CB-08", "tokens",  "phase", lambda g: g.here.unpriced,   _unpriced),
+    Cap("minutes_per_phase",         "CB-10", "minutes", "phase", lambda g: g.phase_minutes,   _nothing),
 )  # fmt: skip
 BREAKERS: tuple[Breaker, ...] = (
     Breaker("no_progress",        "CB-01", lambda t: t.no_progress, "{count} tries in a row brought nothing new"),
@@ -209,7 +226,8 @@ def _flag(limits: Limits, unit: str) -> str:
         case "usd":
             return f"--max-usd {max(limits.usd_per_run * 2, 1):g}"
         case "tokens":
-            return f"--max-tokens {max(limits.tokens_per_run * 2, 1000)}"
+            most = limits.unpriced_tokens_per_run if limits.tokens_per_run is None else limits.tokens_per_run
+            return f"--max-tokens {max(most * 2, 1000)}"
         case _:
             return f"--max-hours {max(limits.minutes_per_run * 2 / MINUTE, 0.1):g}"
 

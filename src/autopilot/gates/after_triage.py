@@ -2,7 +2,7 @@
 
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
-from autopilot.domain.verdict import Advance, Verdict
+from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 
 
@@ -13,6 +13,8 @@ class TriageFacts(Facts, frozen=True, kw_only=True):
     skip_research: bool
     accepted: bool = False
     pass_ratio: float = 0.0
+    debugging: bool = False
+    checks: int = 0
 
 
 def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
@@ -24,6 +26,8 @@ def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
         skip_research=brief.skip_research,
         accepted=brief.is_promised,
         pass_ratio=triaged.pass_ratio,
+        debugging=brief.mode == "debug",
+        checks=len(triaged.checks),
     )
     return Evidence(facts, Opinions(), Claims())
 
@@ -34,6 +38,14 @@ def mend(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
 
 def carry_out(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
     return Advance(to="execute", because="the plan was accepted before")
+
+
+def unseen(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Stop(because="every check passes already, so none shows the problem; name one that fails with --check")
+
+
+def debug(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="verify", because="debugging what the user reported")
 
 
 def verify(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
@@ -59,10 +71,13 @@ GATE = Gate(
     rules=(
         Rule("this pass mends an earlier one", lambda f, o, c: f.remediation, mend),
         Rule("an earlier pass had the plan accepted", lambda f, o, c: f.accepted, carry_out),
+        Rule("the user reported a problem that no check shows",
+             lambda f, o, c: f.debugging and f.pass_ratio == 1, unseen),
+        Rule("the user reported a problem", lambda f, o, c: f.debugging and f.checks > 0, debug),
         Rule("the criteria already hold", lambda f, o, c: f.verify_only, verify),
         Rule("the user brought a plan", lambda f, o, c: f.has_plan, check_plan),
         Rule("research is switched off", lambda f, o, c: f.skip_research, plan),
         Rule("otherwise", lambda f, o, c: True, research),
     ),
     kinds=(TriageFacts, Opinions, Claims),
-)
+)  # fmt: skip

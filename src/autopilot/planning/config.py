@@ -43,6 +43,8 @@ _LIMITS = {
     ("limits", "cooldown_seconds"): "cooldown_seconds",
     ("limits", "tokens_per_phase"): "tokens_per_phase",
     ("limits", "tokens_per_run"): "tokens_per_run",
+    ("limits", "unpriced_tokens_per_phase"): "unpriced_tokens_per_phase",
+    ("limits", "unpriced_tokens_per_run"): "unpriced_tokens_per_run",
     ("limits", "usd_per_phase"): "usd_per_phase",
     ("limits", "usd_per_run"): "usd_per_run",
     ("limits", "minutes_per_phase"): "minutes_per_phase",
@@ -90,6 +92,8 @@ class Config(Value, frozen=True, kw_only=True):
     dependencies: tuple[str, ...] | None = None
     honesty: Honesty = Honesty()
     sign_receipts: bool = False
+    resource_awareness: bool = True
+    peer_abort: int | None = None
     notes: tuple[str, ...] = ()
     raw: dict[str, Any] = {}
 
@@ -110,6 +114,7 @@ def read(text: str | bytes | None, path: str) -> Config:
     profile = data.get("model_profile")
     limits, notes = _limits(data)
     honesty, doubts = _honesty(data.get("honesty", {}), path)
+    awareness, peer_abort, unread = _sessions(_section(data, "sessions"))
     looks = visual.read(project.get("visual_testing"))
     staff = agents.read(_section(data, "agents"))
     return Config(
@@ -136,7 +141,9 @@ def read(text: str | bytes | None, path: str) -> Config:
         dependencies=_dependencies(_section(data, "workspace")),
         honesty=honesty,
         sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
-        notes=(*notes, *doubts, *staff.notes, *looks.notes),
+        resource_awareness=awareness,
+        peer_abort=peer_abort,
+        notes=(*notes, *doubts, *unread, *staff.notes, *looks.notes),
         raw=data,
     )
 
@@ -176,6 +183,19 @@ def _limits(data: Mapping[str, Any]) -> tuple[dict[str, float], tuple[str, ...]]
         else:
             limits[name] = value
     return limits, tuple(notes)
+
+
+def _sessions(section: Mapping[str, Any]) -> tuple[bool, int | None, tuple[str, ...]]:
+    """Whether the loop looks at the machine, and above how many other sessions it stops on a strained one."""
+    awareness, most = section.get("resource-awareness", True), section.get("autopilot-peer-abort")
+    notes: list[str] = []
+    if not isinstance(awareness, bool):
+        notes.append(f"sessions.resource-awareness is {awareness!r}, neither true nor false: the default is used")
+        awareness = True
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        notes.append(f"sessions.autopilot-peer-abort is {most!r}, not a whole number of 0 or more: the default is used")
+        most = None
+    return awareness, most, tuple(notes)
 
 
 def _honesty(section: Any, path: str) -> tuple[Honesty, tuple[str, ...]]:

@@ -10,16 +10,86 @@ What a phase may cost, before it runs (MTRC-02).
 re-plans. A remediation is checked like a pass (50,000) and does one complex task with all its fixes. Without a plan,
 what is not the pass's own 50,000 counts as tasks. `--quality` and `--gaps` have their own number of cycles; a phase
 that is only to be mended is expected to take one of them.
+
+These are the tokens of the work. A program adds its own instructions and tools to every turn, most of them read from a
+cache, so a forecast scales them: by what phases with this program took in earlier runs here, or before the first run by
+what the program adds to a turn.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import ceil
+from typing import Any
+
+from msgspec.structs import replace
 
 from autopilot.domain.costs import PASS_TOKENS, TASK_TOKENS, estimated_tokens, task_tokens, with_margin
-from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
+from autopilot.domain.forecast import Dollars, Habits, TaskCounts, Tokens
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.redo import GAP_ITERATIONS, QUALITY_CYCLES, refines
 from autopilot.domain.settings import Limits, Settings
+from autopilot.planning.prices import OUTPUT_SHARE, REQUEST_TOKENS, TokenMix
+
+# What one turn of a conversation adds of its own: a tool's result and a few words.
+TURN_TOKENS = 2_500
+# The first turn of a call reads nothing from a cache.
+CACHED_SHARE = 0.9
+LEAST, MOST = 0.1, 50.0
+
+
+def scale(habits: Habits) -> float:
+    """What the plain estimate is multiplied by."""
+    if habits.ratio is not None:
+        return min(MOST, max(LEAST, habits.ratio))
+    return 1 + habits.own_prompt / TURN_TOKENS
+
+
+def scaled(tokens: Tokens, by: float) -> Tokens:
+    return Tokens(low=round(tokens.low * by), expected=round(tokens.expected * by), worst=round(tokens.worst * by))
+
+
+def mix(habits: Habits) -> TokenMix:
+    """What an ordinary request of the program consists of."""
+    whole = habits.own_prompt + TURN_TOKENS
+    return TokenMix(
+        written=REQUEST_TOKENS * TURN_TOKENS // whole // OUTPUT_SHARE,
+        cached=int(REQUEST_TOKENS * CACHED_SHARE * habits.own_prompt / whole),
+    )
+
+
+def learned(habits: Habits, runs: Iterable[Mapping[str, Any]], model: str | None) -> Habits:
+    """The habits with what the earlier runs of this program show; rows without figures say nothing."""
+    own = [run for run in runs if run.get("agent") == habits.program]
+    rows = [row for run in own for row in run.get("per_phase_summary") or () if isinstance(row, Mapping)]
+    pairs = [(_count(row.get("estimated_tokens")), _count(row.get("tokens_used"))) for row in rows]
+    known = [(expected, used) for expected, used in pairs if expected and used]
+    costs = [
+        (_count(run.get("total_tokens_used")), float(usd))
+        for run in own
+        if run.get("model") == model and isinstance(usd := run.get("total_usd"), int | float) and usd > 0
+    ]
+    tokens = sum(used for used, _ in costs)
+    return replace(
+        habits,
+        phases=len(known),
+        ratio=sum(used for _, used in known) / sum(expected for expected, _ in known) if known else None,
+        usd_per_million=sum(usd for _, usd in costs) * 1_000_000 / tokens if tokens else None,
+    )
+
+
+def token_note(habits: Habits) -> str:
+    if habits.ratio is not None:
+        count = f"{habits.phases} phase{'' if habits.phases == 1 else 's'}"
+        return f"Tokens: {scale(habits):.1f} times the plain estimate, as {count} with {habits.program} took here."
+    if habits.own_prompt:
+        return (
+            f"Tokens: with about {habits.own_prompt:,} a turn that {habits.program} adds itself, most of them cached."
+        )
+    return ""
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def task_counts(plan: Plan | None) -> TaskCounts:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning
+from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning, usd_warning
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import (
     CommandSource,
+    Dollars,
     Forecast,
+    Habits,
     LeftOut,
     PhaseForecast,
     ProjectFacts,
@@ -18,6 +20,7 @@ from autopilot.domain.passes import Brief
 from autopilot.domain.phase import NEVER_RUN, Phase, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Mode, first_mode
+from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 from autopilot.planning import detect, estimate, sufficiency
 from autopilot.planning.config import COMMANDS
@@ -38,6 +41,7 @@ class Surroundings(Value, frozen=True, kw_only=True):
 
     per_million: float | None = None
     price_note: str = ""
+    habits: Habits = Habits()
     sandbox: str = ""
     resumes: str | None = None
     notes: tuple[str, ...] = ()
@@ -47,7 +51,7 @@ class Surroundings(Value, frozen=True, kw_only=True):
 def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surroundings) -> Forecast:
     """`first` is the event the run would begin with; nothing is asked, run or written."""
     by_id = {phase.id: phase for phase in first.phases}
-    phases = tuple(_phase(by_id[name], project, first, prompts, around.per_million) for name in first.targets)
+    phases = tuple(_phase(by_id[name], project, first, prompts, around) for name in first.targets)
     tokens = estimate.total([phase.tokens for phase in phases])
     low = {phase.id: phase.confidence for phase in phases}
     return Forecast(
@@ -56,6 +60,7 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         tokens=tokens,
         usd=estimate.priced(tokens, around.per_million),
         price_note=around.price_note,
+        token_note=estimate.token_note(around.habits),
         project=project_facts(project),
         agent=first.settings.agent,
         reviewer=first.settings.reviewer,
@@ -97,9 +102,7 @@ def project_facts(project: Project) -> ProjectFacts:
     )
 
 
-def _phase(
-    phase: Phase, project: Project, first: RunStarted, prompts: Prompts, per_million: float | None
-) -> PhaseForecast:
+def _phase(phase: Phase, project: Project, first: RunStarted, prompts: Prompts, around: Surroundings) -> PhaseForecast:
     mode = first_mode(first.settings.modes, first.before.get(phase.id))
     plan = project.plans.get(phase.id) if mode != "force" else None
     record = PhaseRecord(start=first, brief=_brief(phase, project, first))
@@ -107,7 +110,9 @@ def _phase(
     texts = {step: text for step, text in prompts(record).items() if step in route}
     context = _context(phase, project, first)
     usual = mode in {"initial", "force"}
-    tokens = estimate.estimate(phase, plan, first.settings) if usual else estimate.of_mending(first.settings)
+    plain = estimate.estimate(phase, plan, first.settings) if usual else estimate.of_mending(first.settings)
+    tokens = estimate.scaled(plain, estimate.scale(around.habits))
+    usd = estimate.priced(tokens, around.per_million)
     runnable = sum(criterion.command is not None for criterion in phase.criteria)
     return PhaseForecast(
         id=phase.id,
@@ -125,9 +130,15 @@ def _phase(
         tasks=estimate.task_counts(plan),
         task_types=task_types(plan),
         tokens=tokens,
-        usd=estimate.priced(tokens, per_million),
-        warning=cap_warning(phase.id, tokens.expected, first.settings.limits.tokens_per_phase),
+        usd=usd,
+        warning=_warning(phase.id, plain.expected, usd, first.settings.limits),
     )
+
+
+def _warning(phase: str, tokens: int, usd: Dollars | None, limits: Limits) -> str:
+    """MTRC-02c: of the cap in tokens, where the user set one; of the cap in dollars, where the price is known."""
+    said = cap_warning(phase, tokens, limits.tokens_per_phase) if limits.tokens_per_phase is not None else ""
+    return said or (usd_warning(phase, usd.expected, limits.usd_per_phase) if usd else "")
 
 
 def _brief(phase: Phase, project: Project, first: RunStarted) -> Brief:

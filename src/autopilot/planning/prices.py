@@ -1,19 +1,27 @@
 """What a model's tokens cost, from the optional library genai-prices and the list it carries; no network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from importlib import import_module
 from typing import Any, Protocol
 
 from autopilot.domain.distribution import how_to_install
 from autopilot.domain.evidence import Usage
+from autopilot.domain.value import Value
 
-# An agent reads far more than it writes. Cached input is cheaper, so this leans to the dear side.
+# An agent reads far more than it writes.
 OUTPUT_SHARE = 10
 # Prices may rise with the size of a request; this is the size of an ordinary one.
 REQUEST_TOKENS = 100_000
 
 NO_LIBRARY = f"Prices are not known. For dollars, install the extra `prices`: {how_to_install('prices')}."
+
+
+class TokenMix(Value, frozen=True, kw_only=True):
+    """Of an ordinary request: the tokens it writes, and those of its input that come from a cache."""
+
+    written: int = REQUEST_TOKENS // OUTPUT_SHARE
+    cached: int = 0
 
 
 class PriceList(Protocol):
@@ -47,20 +55,23 @@ def cost_of(model: str, usage: Usage, find: Callable[[], PriceList | None] = ins
     return round(price, 6) if price > 0 else None
 
 
-def per_million(model: str | None, prices: PriceList | None) -> tuple[float | None, str]:
-    """Dollars for a million tokens, one in ten of them written; or None and why it is not known."""
+def per_million(
+    names: Sequence[str], prices: PriceList | None, mix: TokenMix | None = None
+) -> tuple[float | None, str]:
+    """Dollars for a million tokens of the first of these models that the list knows; or None and why it does not."""
     if prices is None:
         return None, NO_LIBRARY
-    if not model:
+    if not names:
         return None, "Prices are not known: the agent chooses its own model. Name one with --model."
-    written = REQUEST_TOKENS // OUTPUT_SHARE
-    try:
-        found = prices.calc_price(
-            prices.Usage(input_tokens=REQUEST_TOKENS - written, output_tokens=written), model_ref=model
-        )
-    except LookupError:
-        return None, f"The price of {model!r} is not known. Give the model's full name with --model."
-    price = Decimal(found.total_price)
-    if price <= 0:
-        return None, f"The price of {model!r} is not known."
-    return float(price * 1_000_000 / REQUEST_TOKENS), f"Priced as {model}, list prices, one token in ten written."
+    mix = mix or TokenMix()
+    usage = prices.Usage(
+        input_tokens=REQUEST_TOKENS - mix.written, cache_read_tokens=mix.cached, output_tokens=mix.written
+    )
+    for name in names:
+        try:
+            price = Decimal(prices.calc_price(usage, model_ref=name).total_price)
+        except LookupError:
+            continue
+        if price > 0:
+            return float(price * 1_000_000 / REQUEST_TOKENS), f"Priced as {name}, list prices."
+    return None, f"The price of {names[0]!r} is not known. Give the model's full name with --model."

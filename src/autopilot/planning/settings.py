@@ -53,7 +53,13 @@ def threshold(request: RunRequest) -> float:
 def limits_of(configured: Mapping[str, float], caps: RunCaps) -> Limits:
     """Where the config sets a cap for the run and none for a phase, the phase's share goes by it."""
     usual = Limits()
-    known = {name: type(getattr(usual, name))(value) for name, value in configured.items() if hasattr(usual, name)}
+    known = {name: _kind(usual, name)(value) for name, value in configured.items() if hasattr(usual, name)}
     hours = known["minutes_per_run"] / MINUTES if "minutes_per_run" in known else None
-    limits = capped(usual, RunCaps(usd=known.get("usd_per_run"), tokens=known.get("tokens_per_run"), hours=hours))
+    tokens = int(known["tokens_per_run"]) if "tokens_per_run" in known else None
+    limits = capped(usual, RunCaps(usd=known.get("usd_per_run"), tokens=tokens, hours=hours))
     return capped(msgspec.structs.replace(limits, **known), caps)
+
+
+def _kind(usual: Limits, name: str) -> type[float]:
+    """Whole numbers stay whole. A cap that is off by default counts tokens, which are whole."""
+    return float if isinstance(getattr(usual, name), float) else int

@@ -138,11 +138,11 @@ def factors_text(found: Sufficiency) -> str:
 
 
 def low_line(phase_id: str, found: Confidence) -> str:
-    """CMAP-05b, for places where slash commands are typed: `/clear` comes first (INV-17). Empty when it is enough."""
+    """CMAP-05b: says what to type in the shell (INV-17). Empty when it is enough."""
     if found.score >= ENOUGH:
         return ""
     told = f"Phase {phase_id} has low context confidence ({found.score}/10): {found.reason}."
-    return f"{told} Consider running /clear then /autopilot --map {phase_id} first."
+    return f"{told} Consider running `autopilot map {phase_id}` first."
 
 
 def low_summary(found: dict[str, Confidence]) -> str:
@@ -159,4 +159,4 @@ def low_summary(found: dict[str, Confidence]) -> str:
         for (score, reason), group in sorted(by_reason.items())
     ]
     chosen = ",".join(name for name in found if name in names)
-    return f"Low context confidence: {'; '.join(parts)}. Consider running /clear then /autopilot --map {chosen} first."
+    return f"Low context confidence: {'; '.join(parts)}. Consider running `autopilot map {chosen}` first."

@@ -86,7 +86,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
         folders=places,
         requirements=_requirements(found, read(REQUIREMENTS)),
         plans=existing,
-        roadmap_sha256=hashlib.sha256(text + b"\0" + (read(REQUIREMENTS) or b"")).hexdigest(),
+        roadmap_sha256=hashlib.sha256((read(path) or b"") + b"\0" + (read(REQUIREMENTS) or b"")).hexdigest(),
         versioned=has_rules((read(AGENT_RULES) or b"").decode("utf-8", "replace")),
         about=None if about is None else about.decode("utf-8", "replace"),
         notes=(

@@ -50,13 +50,13 @@ def summary(end: LoopEnd) -> Iterator[str]:
     if record.total_tokens_used:
         yield f"  tokens: {record.total_tokens_used:,}"
     if end.exhausted:
-        yield "  ended because nothing is left to do"
+        yield f"  ended because {end.rationale or 'nothing is left to do'}"
     elif record.kill_switch:
         yield f"  stopped by {record.kill_switch}: {record.kill_switch_detail}"
-        yield f"  what to do: {HINTS[record.kill_switch]}"
+        yield f"  what to do: {end.advice or HINTS[record.kill_switch]}"
     elif record.fallback_to_manual:
         yield f"  not started: {record.kill_switch_detail}"
-        yield "  what to do: run the next phases yourself (autopilot next), or lower --confidence-threshold."
+        yield f"  what to do: {end.advice or HINTS['low-confidence-fallback']}"
     elif record.kill_switch_detail:
         yield f"  {record.kill_switch_detail}"
     if end.rationale and not end.exhausted:
@@ -85,6 +85,8 @@ def preview(
     for number, (choice, chosen) in enumerate(zip(planned, phases, strict=True), start=1):
         if choice.mode is None:
             yield f"  {number}. ends here: {choice.rationale}"
+            if not choice.exhausted:
+                yield f"     {choice.advice}"
             return
         sure = choice.confidence >= flags.confidence_threshold
         verdict = "would run" if sure else "would be left to you" if number == 1 else "would end the loop"
@@ -94,6 +96,7 @@ def preview(
         for other in choice.alternatives:
             yield f"     or {other.mode}: {shown(other.confidence)}"
         if not sure:
+            yield f"     {choice.advice}"
             return
 
 

@@ -54,6 +54,7 @@ class LoopState(Value, frozen=True, kw_only=True):
     exits: tuple[int, ...] = ()
     trouble: int | None = None
     rationale: str = ""
+    advice: str = ""
 
 
 class Watching(Protocol):
@@ -109,7 +110,7 @@ class LoopEnd(Value, frozen=True, kw_only=True):
     How the loop ended: its record, and what only the exit code needs to know.
 
     `exits` are those of the sessions' runs, `trouble` that of an error which kept a session from taking place.
-    `rationale` is what the selector had to say when its choice ended the loop.
+    `rationale` is what the selector had to say when its choice ended the loop, `advice` what the user can do about it.
     """
 
     record: LoopRecord
@@ -117,6 +118,7 @@ class LoopEnd(Value, frozen=True, kw_only=True):
     exits: tuple[int, ...] = ()
     trouble: int | None = None
     rationale: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +159,8 @@ def on_recommendation(state: LoopState, plan: LoopPlan, said: Got[Recommendation
     if found and _named(found):
         words = f"confidence={shown(confidence)} < threshold={shown(threshold)}"
     detail = f"iteration {state.iterations + 1}: {words}"
-    why = found.rationale if found else ""
-    ended = replace(state, exhausted=bool(found and found.exhausted), rationale=why)
+    found = found or Recommendation(mode=None)
+    ended = replace(state, exhausted=found.exhausted, rationale=found.rationale, advice=found.advice)
     if state.iterations:
         return _stopped(ended, Kill(switch="low-confidence-fallback", detail=detail))
     return replace(ended, over=True, manual=True, detail=f"{detail} \u2014 fallback to manual")
@@ -241,6 +243,7 @@ def run_loop(plan: LoopPlan, ports: Ports) -> LoopEnd:
         exits=state.exits,
         trouble=state.trouble,
         rationale=state.rationale,
+        advice=state.advice,
     )
 
 

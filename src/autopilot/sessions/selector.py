@@ -45,7 +45,11 @@ class Alternative(Value, frozen=True, kw_only=True):
 
 
 class Recommendation(Value, frozen=True, kw_only=True):
-    """`mode` None: nothing to recommend. `exhausted`: because there is no work left."""
+    """
+    `mode` None: nothing to recommend. `exhausted`: because there is no work left.
+
+    `advice` is what a person can do where the loop does not work on its own.
+    """
 
     mode: Mode | None
     rationale: str = ""
@@ -53,6 +57,7 @@ class Recommendation(Value, frozen=True, kw_only=True):
     alternatives: tuple[Alternative, ...] = ()
     context_pressure: Pressure = Pressure()
     exhausted: bool = False
+    advice: str = ""
 
 
 def select(signals: Signals | None) -> Recommendation:

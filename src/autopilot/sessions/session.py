@@ -1,43 +1,61 @@
-"""One complete session: register, plan, carry out the waves, and write down what it came to."""
+"""Writes what a session amounts to: its line in sessions.jsonl, its word for the next session, its lessons."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autopilot.domain.value import Value
 from autopilot.sessions import learnings, state_fields
-from autopilot.sessions.executor import SessionOutcome, WaveOutcome, Workshop, execute
 from autopilot.sessions.learnings import Learning
 from autopilot.sessions.lines import LineFile
 from autopilot.sessions.loop_record import default_run_id, duration_s, moment
 from autopilot.sessions.private_files import write_private
-from autopilot.sessions.registry import Entry, Registry
 from autopilot.sessions.session_modes import Executed
 from autopilot.sessions.session_record import clamped, problem_in, stamped
-from autopilot.sessions.waves import SessionPlan
+from autopilot.sessions.wave_gate import Decision
 
-
-class Ended(Value, frozen=True, kw_only=True):
-    """What only the runner knows at the end; None: not measured, which is not zero."""
-
-    files_changed: int = 0
-    tokens: int | None = None
-    output_tokens: int | None = None
-    exit_code: int = 0
-    run: str = ""
+Status = Literal["done", "partial", "failed", "spiral"]
+ROLES: dict[Executed, str] = {"feature": "Impl-Core", "deep": "Impl-Polish", "housekeeping": "Quality"}
+ISOLATION = "clone"
 
 
 class SessionStart(Value, frozen=True, kw_only=True):
-    """Who the session is. `run_id` is the loop it belongs to; None: a person started it."""
+    """What is known when a session starts."""
 
     session_id: str
     mode: Executed
     started_at: str
     run_id: str | None = None
+    """The loop the session belongs to. None: a person started it."""
     branch: str | None = None
     recommended: str | None = None
+    """The mode that the selector recommended. None: nobody asked it."""
+    jobs: int = 1
+    decision: Decision = "proceed"
+    deviations: tuple[str, ...] = ()
+
+
+class SessionEnd(Value, frozen=True, kw_only=True):
+    """What the session's run did. None: not measured, which is not zero."""
+
+    phases: dict[str, Status]
+    files_changed: int = 0
+    tokens: int | None = None
+    output_tokens: int | None = None
+    exit_code: int = 0
+    run: str = ""
+    abandoned: bool = False
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        return tuple(phase for phase, status in self.phases.items() if status != "done")
+
+    @property
+    def summary(self) -> dict[str, int]:
+        ends = list(self.phases.values())
+        kinds: dict[str, Status] = {"complete": "done", "partial": "partial", "failed": "failed", "spiral": "spiral"}
+        return {name: ends.count(status) for name, status in kinds.items()}
 
 
 class Books:
@@ -55,53 +73,30 @@ class Books:
         for line in learnings.added(self.known(), new):
             self.learnings.append(line)
 
+    def name_session(self, branch: str | None, started: datetime) -> str:
+        return session_id(branch, started, [line.get("session_id") for line in self.sessions.read()])
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """`now` is the time as the journal writes it; `ended` is asked once, when all waves are through."""
-
-    books: Books
-    registry: Registry
-    now: Callable[[], str]
-    ended: Callable[[], Ended]
-
-    def run(self, start: SessionStart, plan: SessionPlan, shop: Workshop, entry: Entry) -> dict[str, Any]:
-        """The session's record, as it stands in sessions.jsonl when this returns."""
-        self.registry.sweep()
-        self.registry.register(entry)
-        try:
-            beating = replace(shop, progress=lambda wave: self._beat(entry.session_id, wave, shop))
-            outcome = execute(plan, beating)
-            return self.close(start, plan, outcome)
-        finally:
-            self.registry.deregister(entry.session_id)
-
-    def close(self, start: SessionStart, plan: SessionPlan, outcome: SessionOutcome) -> dict[str, Any]:
-        """Metrics first, then the word for the next session, then what was learned."""
-        record = record_of(start, plan, outcome, self.now(), self.ended())
-        problem = problem_in(record)
-        if problem:
+    def close(self, start: SessionStart, end: SessionEnd, now: str) -> dict[str, Any]:
+        """Writes the metrics first, then the word for the next session, then the lessons. Returns the record."""
+        record = record_of(start, end, now)
+        if problem := problem_in(record):
             raise ValueError(problem)
-        self.books.sessions.append(record)
-        told = record["effectiveness"]
-        ratio = carryover_ratio(told)
-        up = state_fields.next_up(told["completion_rate"], ratio, outcome.carried)
-        write_private(self.books.state, state_fields.written(up, told["completion_rate"], ratio).encode())
-        self._learn(start, record)
+        self.sessions.append(record)
+        if not end.abandoned and end.phases:
+            said = record["effectiveness"]
+            ratio = carryover_ratio(said)
+            up = state_fields.next_up(said["completion_rate"], ratio, end.carried)
+            write_private(self.state, state_fields.written(up, said["completion_rate"], ratio).encode())
+            self._learn(start, record, moment(now))
         return record
 
-    def _learn(self, start: SessionStart, record: Mapping[str, Any]) -> None:
-        now = moment(self.now())
+    def _learn(self, start: SessionStart, record: Mapping[str, Any], now: datetime) -> None:
         chosen = learnings.accuracy(start.recommended, start.mode, start.session_id, now)
         for found in (chosen, learnings.sizing(record, now)):
             if isinstance(found, Learning):
-                self.books.learn(found)
-        for doubt in learnings.doubted(self.books.known(), record):
-            self.books.learnings.append(doubt)
-
-    def _beat(self, session_id: str, wave: WaveOutcome, shop: Workshop) -> None:
-        self.registry.heartbeat(session_id, status="wave", wave=wave.wave)
-        shop.progress(wave)
+                self.learn(found)
+        for doubt in learnings.doubted(self.known(), record):
+            self.learnings.append(doubt)
 
 
 def session_id(branch: str | None, started: datetime, taken: Sequence[Any]) -> str:
@@ -111,52 +106,47 @@ def session_id(branch: str | None, started: datetime, taken: Sequence[Any]) -> s
     return next(fresh for fresh in names if fresh not in taken)
 
 
-def record_of(
-    start: SessionStart, plan: SessionPlan, outcome: SessionOutcome, now: str, ended: Ended
-) -> dict[str, Any]:
-    planned = len({task.id for wave in plan.waves for task in wave.tasks})
-    summary = outcome.summary
+def record_of(start: SessionStart, end: SessionEnd, now: str) -> dict[str, Any]:
+    """One session is one run: one wave, in which each phase is the work of one agent."""
+    planned, summary = len(end.phases), end.summary
+    wave = {
+        "wave": 1,
+        "role": ROLES[start.mode],
+        "agents": start.jobs,
+        "decision": start.decision,
+        "isolation": ISOLATION,
+        "failed": summary["failed"],
+    }
     record: dict[str, Any] = {
         "session_id": start.session_id,
         "session_type": start.mode,
         "started_at": start.started_at,
         "completed_at": now,
         "duration_seconds": duration_s(start.started_at, now),
-        "status": "completed",
+        "status": "abandoned" if end.abandoned else "completed",
         "branch": start.branch,
-        "total_waves": len(outcome.waves),
-        "waves": [_wave(wave) for wave in outcome.waves],
+        "total_waves": 1,
+        "waves": [wave],
         "agent_summary": summary,
-        "total_agents": sum(max(1, wave.agents) for wave in outcome.waves),
-        "total_files_changed": ended.files_changed,
+        "total_agents": planned,
+        "total_files_changed": end.files_changed,
         "effectiveness": {
             "planned_issues": planned,
             "completed": summary["complete"],
-            "carryover": len(outcome.carried),
+            "carryover": len(end.carried),
             "emergent": 0,
             "completion_rate": summary["complete"] / planned if planned else 0.0,
         },
         "autopilot_run_id": start.run_id,
-        "total_tokens": ended.tokens,
-        "deviations": list(outcome.deviations),
-        "exit_code": ended.exit_code,
-        "run": ended.run,
+        "total_tokens": end.tokens,
+        "deviations": list(start.deviations),
+        "exit_code": end.exit_code,
+        "run": end.run,
     }
-    usage = {"output_tokens": ended.output_tokens, "total_tokens": ended.tokens}
+    usage = {"output_tokens": end.output_tokens, "total_tokens": end.tokens}
     return clamped(stamped(record | {"usage": {name: value for name, value in usage.items() if value is not None}}))
 
 
 def carryover_ratio(effectiveness: Mapping[str, Any]) -> float:
     planned = effectiveness["planned_issues"]
     return float(effectiveness["carryover"] / planned) if planned else 0.0
-
-
-def _wave(wave: WaveOutcome) -> dict[str, Any]:
-    return {
-        "wave": wave.wave,
-        "role": wave.role,
-        "agents": wave.agents,
-        "decision": wave.decision,
-        "isolation": wave.isolation,
-        "failed": sum(end.status == "failed" for end in wave.judged),
-    }

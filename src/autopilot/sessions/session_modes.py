@@ -12,7 +12,6 @@ DEFAULT: Mode = "feature"
 # A swap never leads into these: they look and think, and leave nothing to judge a session by.
 NOT_SWAPPED_INTO = frozenset({"discovery", "plan-retro"})
 TIERS: dict[str, Mode] = {"fast": "housekeeping", "standard": "feature", "deep": "deep"}
-TURNS: dict[Executed, int] = {"housekeeping": 8, "feature": 15, "deep": 25}
 
 _BESIDE: dict[str, Exclusivity] = {
     **dict.fromkeys(("bootstrap", "housekeeping", "memory-cleanup"), "exclusive"),

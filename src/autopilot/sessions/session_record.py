@@ -20,6 +20,10 @@ REQUIRED = (
     "total_files_changed",
 )
 SUMMARY = ("complete", "partial", "failed", "spiral")
+LISTS = ("issues_closed", "issues_created")
+NUMBERS = ("duration_seconds", "total_tokens", "total_token_input", "total_token_output")
+EFFECTS = ("planned_issues", "completed", "carryover", "emergent", "completion_rate")
+USAGE = ("input_tokens", "output_tokens", "total_tokens")
 COST_TIERS = ("quick", "standard", "deep")
 STATUSES = ("completed", "abandoned")
 ALIASES = {
@@ -46,12 +50,14 @@ def problem_in(record: Record) -> str | None:
     missing = next((name for name in REQUIRED if name not in record), None)
     if missing:
         return f"session missing required field: {missing}"
-    checks = (_identity, _times, _waves, _summary, _counts, _optional)
+    checks = (_identity, _times, _waves, _summary, _counts, _optional, _measured)
     return next((problem for check in checks if (problem := check(record))), None)
 
 
 def _identity(record: Record) -> str | None:
-    name, kind = record["session_id"], record["session_type"]
+    name, kind, version = record["session_id"], record["session_type"], record.get("schema_version", SCHEMA_VERSION)
+    if not isinstance(version, int) or not _number(version):
+        return f"schema_version must be a non-negative integer, got: {version!r}"
     if not isinstance(name, str) or not name:
         return f"session_id must be a non-empty string, got: {name}"
     if kind not in EXECUTED:
@@ -112,6 +118,22 @@ def _optional(record: Record) -> str | None:
         said = record.get(name)
         if said is not None and said not in words:
             return f"{name} must be one of {'|'.join(words)} or null, got: {said}"
+    return None
+
+
+def _measured(record: Record) -> str | None:
+    """What may be absent or null, which is "not measured", but not of another kind."""
+    for name in LISTS:
+        if not isinstance(record.get(name), list | tuple | None):
+            return f"{name} must be an array or null, got: {record[name]!r}"
+    for part, names in ((None, NUMBERS), ("effectiveness", EFFECTS), ("usage", USAGE)):
+        held = record if part is None else record.get(part) or {}
+        if not isinstance(held, Mapping):
+            return f"{part} must be an object or null"
+        wrong = next((name for name in names if held.get(name) is not None and not _number(held[name])), None)
+        if wrong:
+            said = wrong if part is None else f"{part}.{wrong}"
+            return f"{said} must be a non-negative number or null, got: {held[wrong]!r}"
     return None
 
 

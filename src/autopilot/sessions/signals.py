@@ -1,6 +1,6 @@
 """What is known when the next mode is chosen, gathered from the files of the project. Nothing in them is an error."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +10,9 @@ from autopilot.domain.value import Value
 from autopilot.sessions import learnings, state_fields
 from autopilot.sessions.backlog import Backlog
 from autopilot.sessions.lines import objects_in
-from autopilot.sessions.selector import Recommendation, Signals, select
-from autopilot.sessions.session_modes import EXECUTED, TIERS
-from autopilot.sessions.session_record import normalised, recent
+from autopilot.sessions.selector import STRONG, TREND_OF, Recommendation, Signals, select
+from autopilot.sessions.session_modes import EXECUTED, MODES, TIERS, Executed, Mode
+from autopilot.sessions.session_record import normalised, problem_in, recent
 from autopilot.sessions.state_fields import StateFields
 
 LAST_SESSIONS = 10
@@ -32,7 +32,8 @@ class Sources(Value, frozen=True, kw_only=True):
 def gathered(sources: Sources, now: datetime) -> Signals:
     fields = state_fields.read(sources.state) or StateFields()
     lock = state_fields.keys_of(sources.lock)
-    told = [normalised(record) for record in objects_in(sources.sessions or "")]
+    read = (normalised(record) for record in objects_in(sources.sessions or ""))
+    told = [record for record in read if problem_in(record) is None]
     known: Sequence[Any] = (*sources.learnings, *learnings.calibrations(sources.calibration))
     return Signals(
         recommended_mode=fields.mode,
@@ -70,6 +71,47 @@ def choose(signals: Signals, backlog: Backlog) -> Recommendation:
     """The selector's word, as far as there is work for it that Autopilot carries out itself."""
     if backlog.wanted is None:
         return Recommendation(mode=None, rationale="nothing is left to do", exhausted=True)
+    return replace(_chosen(signals, backlog), advice=_advice(signals, backlog.wanted))
+
+
+def recommended(signals: Signals, backlog: Backlog) -> Mode | None:
+    """What the selector itself recommends, whether or not Autopilot carries it out."""
+    return select(informed(signals, backlog)).mode
+
+
+def wished(mode: Executed, backlog: Backlog) -> Recommendation:
+    """The mode that a person named with `--mode`. Their word needs no confidence."""
+    if not backlog.has(mode):
+        return Recommendation(mode=None, rationale=f"no phase needs a {mode} session", exhausted=True)
+    return Recommendation(mode=mode, rationale="named with --mode", confidence=1.0)
+
+
+def remarks(sources: Sources, path: str) -> Iterator[str]:
+    """What the files say that Autopilot does not use, and why."""
+    front = state_fields.front_matter(sources.state or "")
+    said = front.get("recommended-mode")
+    if said is not None and said not in MODES:
+        yield f"STATE.md: recommended-mode is {said!r}. Autopilot ignores it. Use one of {', '.join(MODES)}."
+    for number, line in enumerate((sources.sessions or "").splitlines(), start=1):
+        for record in objects_in(line):
+            if problem := problem_in(normalised(record)):
+                yield f"{path}, line {number}: {problem}. Autopilot ignores this session."
+
+
+def _advice(signals: Signals, wanted: Executed) -> str:
+    count = len(signals.sessions)
+    why = "The last session finished too little to choose without you; see `autopilot status`."
+    if count < TREND_OF:
+        why = (
+            f"The loop chooses on its own after {TREND_OF} sessions that finished their phases. "
+            f"This project has {count}, and every `autopilot run` counts as one."
+        )
+    elif (signals.completion_rate or 0.0) >= STRONG:
+        why = "The last sessions were of different kinds or left phases open, so their trend says too little."
+    return f"{why} Choose yourself: `autopilot loop --mode {wanted}` starts now, `autopilot next` runs one phase."
+
+
+def _chosen(signals: Signals, backlog: Backlog) -> Recommendation:
     found = select(informed(signals, backlog))
     if found.mode not in EXECUTED:
         return replace(found, mode=None, rationale=f"{found.mode} is for a person: {found.rationale}")

@@ -6,7 +6,7 @@ from typing import Any
 from autopilot.domain.value import Value
 from autopilot.sessions.numbers import measured, number_in
 from autopilot.sessions.selector import HIGH_CARRYOVER, LOW_COMPLETION
-from autopilot.sessions.session_modes import Mode
+from autopilot.sessions.session_modes import MODES, Mode
 
 FIELDS = ("recommended-mode", "top-priorities", "carryover-ratio", "completion-rate", "rationale")
 MOST_PRIORITIES = 5
@@ -15,7 +15,7 @@ _MOST_DIGITS = 18
 
 
 class StateFields(Value, frozen=True, kw_only=True):
-    mode: Any = None
+    mode: Mode | None = None
     priorities: tuple[Any, ...] | None = None
     carryover_ratio: float | None = None
     completion_rate: float | None = None
@@ -49,7 +49,7 @@ def fields_of(front_matter: Any) -> StateFields | None:
         return None
     said, why = front_matter.get("top-priorities"), front_matter.get("rationale")
     return StateFields(
-        mode=front_matter.get("recommended-mode"),
+        mode=next((mode for mode in MODES if mode == front_matter.get("recommended-mode")), None),
         priorities=tuple(said) if isinstance(said, list | tuple) else None,
         carryover_ratio=measured(front_matter.get("carryover-ratio")),
         completion_rate=measured(front_matter.get("completion-rate")),

@@ -1,17 +1,11 @@
-"""Before each wave: how many agents the machine allows, and how they are kept apart."""
+"""Decides how many phases a session may work on at the same time on this machine."""
 
 from typing import Literal
 
 from autopilot.domain.value import Value
 from autopilot.sessions.resources import Reading
-from autopilot.sessions.session_modes import Executed
 
 Decision = Literal["proceed", "reduce", "coordinator-direct"]
-Isolation = Literal["none", "worktree"]
-Choice = Literal["auto", "none", "worktree"]
-Risk = Literal["low", "medium", "high"]
-Enforcement = Literal["strict", "warn", "off"]
-_FEW, _SOME = 2, 4
 
 
 class Gated(Value, frozen=True, kw_only=True):
@@ -40,21 +34,3 @@ def _lowered(planned: int, agents: int, reasons: tuple[str, ...], ceiling: int |
     if ceiling is not None and ceiling < agents:
         agents, reasons = ceiling, (*reasons, f"heavy repository: at most {ceiling} agents a wave")
     return Gated(decision="reduce" if agents < planned else "proceed", agents=agents, reasons=reasons)
-
-
-def isolation(
-    agents: int, mode: Executed, *, risk: Risk = "low", choice: Choice = "auto", creates: bool = False
-) -> Isolation:
-    """A worktree is a clone of its own here. Work that makes new folders is done in one place."""
-    if creates:
-        return "none"
-    if choice != "auto":
-        return choice
-    if risk == "high" or agents > _SOME:
-        return "worktree"
-    return "none" if agents <= _FEW or mode == "housekeeping" else "worktree"
-
-
-def enforcement(kept_apart: Isolation, wanted: Enforcement) -> Enforcement:
-    """Agents in one place are held to their files: a warning would come too late."""
-    return "strict" if kept_apart == "none" and wanted == "warn" else wanted

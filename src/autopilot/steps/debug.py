@@ -29,7 +29,7 @@ def prompt(record: PhaseRecord) -> str:
         heading=heading(record),
         criteria=criteria_lines(all_criteria(record)),
         failures=failures(record),
-        dir=record.brief.dir,
+        plan=f"The plan is `{record.brief.dir}/PLAN.md`. " if record.plan else "",
         map=map_line(record),
     )
     return veiled(record, text)

@@ -6,7 +6,8 @@ from autopilot.domain.results import Preflighted
 
 
 def run(record: PhaseRecord, tools: Tools) -> Preflighted:
-    spec, found = record.start.spec, tools.workspace.file_sha256(record.start.spec.path)
+    spec = record.start.spec
+    found = tools.workspace.file_sha256(spec.path) if spec.path else ""  # debugging needs no planning files
     dirty = tools.workspace.dirty()
     debug = tuple(sorted(p for p in tools.workspace.planning_files() if p.startswith(".planning/debug/")))
     issues = []

@@ -39,8 +39,8 @@ def must_work(record: PhaseRecord) -> str:
     """Why the phase is worked on whatever its criteria say; empty when they decide."""
     if record.brief.cycle:
         return "remediation"
-    if record.brief.mode == "force":
-        return "force"
+    if record.brief.mode in {"force", "debug"}:
+        return record.brief.mode
     return ACCEPTED if record.brief.is_promised else ""
 
 

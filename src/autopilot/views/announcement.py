@@ -101,7 +101,8 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
             yield f"Phase {names} failed. To continue from where you left off, run:"
             yield f"  autopilot {' '.join(left)}"
         again = f"retry {names}" if len(failed) == 1 else names
-        yield f"To retry the failed phase: autopilot {again}"
+        if start is None or not start.settings.modes.debug:
+            yield f"To retry the failed phase: autopilot {again}"
         yield "To retry it and go on with what depends on it: autopilot resume"
     elif waiting:
         yield f"Waiting for a person: phase {' '.join(waiting)}"
@@ -114,6 +115,9 @@ def _what_next(end: RunEnd, start: RunStarted | None, *, stopped: bool) -> Itera
 
 
 def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
+    if end.exit == 0 and start is not None and start.settings.modes.debug:
+        yield "The checks that showed the problem pass now."
+        return
     if end.exit == 0:
         yield "All phases complete. Project is done." if start else "All phases of this run are complete."
     elif end.closing.gaps or end.closing.integration == "fail":

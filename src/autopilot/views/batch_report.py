@@ -92,7 +92,7 @@ def _summary(figures: BatchFigures) -> Iterator[str]:
 
 
 def _next(figures: BatchFigures) -> Iterator[str]:
-    """CMPL-04f."""
+    """CMPL-04f, as a command for the shell."""
     if figures.left:
         yield f"To continue: `autopilot {' '.join(figures.left)}`"
     for phase in figures.satisfied:

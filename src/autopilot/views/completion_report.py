@@ -10,7 +10,6 @@ from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinish
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
-from autopilot.views.suggestions import continuing
 from autopilot.views.text import clean
 from autopilot.views.trends import trend_section
 
@@ -186,7 +185,7 @@ def _next(ended: Ended) -> Iterator[str]:
     if ended.left:
         yield f"Remaining phases: {' '.join(ended.left)}"
         yield ""
-        yield from continuing(" ".join(ended.left))
+        yield f"To continue: `autopilot {' '.join(ended.left)}`"
     elif ended.finished.exit_code == 0:
         yield "All phases complete. Project is done."
     else:

@@ -73,7 +73,9 @@ def _estimates(forecast: Forecast) -> Iterator[str]:
         yield _row(f"  phase {phase.id}", (tokens.low, tokens.expected, tokens.worst), phase.usd)
     total = forecast.tokens
     yield _row("  total", (total.low, total.expected, total.worst), forecast.usd)
-    yield f"  {clean(forecast.price_note)}"
+    if forecast.token_note:
+        yield f"  {clean(forecast.token_note, 200)}"
+    yield f"  {clean(forecast.price_note, 200)}"
 
 
 def _row(name: str, tokens: tuple[int, int, int], usd: Dollars | None) -> str:

@@ -177,11 +177,12 @@ def used_words(picture: Picture, now: str, width: int) -> str:
     untold = f" ({used.untold} of {used.calls} calls told no price)" if used.usd is not None and used.untold else ""
     tokens = "unknown" if used.tokens is None else amount(used.tokens)
     minutes, most = f"{run_seconds(picture, now) / MINUTE:.0f}", f"{limits.minutes_per_run:g}"
-    caps = f"${limits.usd_per_run:g}", amount(limits.tokens_per_run)
-    long = f"Used: {usd} of {caps[0]}, {tokens} of {caps[1]} tokens, {minutes} of {most} min"
+    cap, bounded = f"${limits.usd_per_run:g}", limits.tokens_per_run
+    of, per = (f" of {amount(bounded)}", f"/{amount(bounded)}") if bounded is not None else ("", "")
+    long = f"Used: {usd} of {cap}, {tokens}{of} tokens, {minutes} of {most} min"
     if len(long) > width:
         told = ("$?" if used.usd is None else usd), ("?" if used.tokens is None else tokens)
-        return f"Used: {told[0]}/{caps[0]}, {told[1]}/{caps[1]} tok, {minutes}/{most} min"
+        return f"Used: {told[0]}/{cap}, {told[1]}{per} tok, {minutes}/{most} min"
     return f"{long}{untold}" if len(long) + len(untold) <= width else long
 
 

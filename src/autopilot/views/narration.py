@@ -168,7 +168,7 @@ class Narrator:
         if brief.estimated_tokens and not brief.cycle:
             yield cost_line(brief.phase.id, brief.estimated_tokens, brief.plan)
             cap = (self.start.settings.limits if self.start else Limits()).tokens_per_phase
-            if warning := cap_warning(brief.phase.id, brief.estimated_tokens, cap):
+            if cap is not None and (warning := cap_warning(brief.phase.id, brief.estimated_tokens, cap)):
                 yield warning
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
@@ -292,6 +292,8 @@ def _verdict(event: VerdictGiven) -> Iterator[str]:
 
 
 def _spec(spec: Spec) -> str:
+    if not spec.path:
+        return "none"
     return f"{clean(spec.path)} ({spec.sha256.removeprefix('sha256:')[:8]})"
 
 

@@ -43,6 +43,10 @@ class PlayedApp:
         self.asked.append(request)
         return self._play(listener, warn)
 
+    def debug(self, request: RunRequest, listener: Listener, warn: Warn, person: Person = NOBODY) -> RunEnd:
+        self.asked.append(request)
+        return self._play(listener, warn)
+
     def consult(self, request: RunRequest, warn: Warn, person: Person = NOBODY) -> RunEnd:
         self.asked.append(request)
         return RunEnd(run="", exit=11, reason="2 questions wait")
@@ -165,3 +169,14 @@ def test_a_run_that_is_over_is_told_where_there_is_no_terminal(
 
     assert main(words) == 0
     assert "--- [PHASE 2/4] Complete: 9.4/10 |" in capfd.readouterr().out
+
+
+def test_debug_hands_over_the_problem_and_the_commands_that_show_it() -> None:
+    app = PlayedApp()
+    words = ["the", "total", "is wrong", "--check", "make test", "--check", "false", "--max-usd", "2", "--plain"]
+
+    assert perform(parse("debug", words), app) == END.exit
+    (request,) = app.asked
+    assert isinstance(request, RunRequest)
+    assert (request.symptom, request.checks) == ("the total is wrong", ("make test", "false"))
+    assert (request.modes.debug, request.caps.usd) == (True, 2)

@@ -1,5 +1,6 @@
 """What calls cost: unknown stays unknown, and the next call is reckoned before it is made."""
 
+import msgspec
 import pytest
 
 from autopilot.domain.digest import Spent
@@ -50,9 +51,23 @@ def test_a_phase_s_share_grows_with_the_run_s_cap_and_never_shrinks() -> None:
     more = capped(Limits(), RunCaps(usd=200, hours=48, tokens=10_000_000))
     less = capped(Limits(), RunCaps(usd=1, hours=1, tokens=0))
 
-    assert (more.usd_per_phase, more.minutes_per_phase, more.tokens_per_phase) == (20, 240, 1_000_000)
+    assert (more.usd_per_phase, more.minutes_per_phase) == (20, 240)
     assert (less.usd_per_run, less.minutes_per_run, less.tokens_per_run) == (1, 60, 0)
-    assert (less.usd_per_phase, less.minutes_per_phase, less.tokens_per_phase) == (10, 120, 500_000)
+    assert (less.usd_per_phase, less.minutes_per_phase, less.tokens_per_phase) == (10, 120, None)
+
+
+def test_a_cap_in_tokens_holds_for_calls_with_and_without_a_price() -> None:
+    more = capped(Limits(), RunCaps(tokens=40_000_000))
+
+    assert (more.tokens_per_run, more.unpriced_tokens_per_run) == (40_000_000, 40_000_000)
+    assert (more.tokens_per_phase, more.unpriced_tokens_per_phase) == (None, 4_000_000)
+
+
+def test_what_comes_from_a_cache_is_not_counted_against_a_cap() -> None:
+    cached = Usage(input_tokens=40_000, cached_tokens=36_000, output_tokens=2_000)
+    told = spent([calls(cached, msgspec.structs.replace(cached, cost_usd=0.1)).digest])
+
+    assert (told.tokens, told.fresh, told.unpriced) == (84_000, 12_000, 6_000)
 
 
 def test_a_cap_of_nothing_can_be_raised_again() -> None:

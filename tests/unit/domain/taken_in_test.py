@@ -13,7 +13,7 @@ from support.records import passed
 SEVENTY = "Context at ~70%. If approaching limits, verify orchestrator is not reading detailed files directly."
 OVER = (
     "Estimated cost (144001 tokens) exceeds 80% of session budget. Consider splitting into smaller batches. "
-    "If context runs out mid-session, run /clear then /autopilot 3.1."
+    "If context runs out mid-session, run `autopilot 3.1`."
 )
 NINETY = "Context at ~90%. Consider writing handoff file for safety. Verify manager-not-worker principle."
 

@@ -149,6 +149,14 @@ CASES: dict[tuple[str, str], Case] = {
     ("after_triage", "an earlier pass had the plan accepted"): (
         triage(accepted=True, verify_only=True, has_plan=True), NOBODY, SILENCE,
         Advance(to="execute", because="the plan was accepted before")),
+    ("after_triage", "the user reported a problem that no check shows"): (
+        triage(debugging=True, checks=1, pass_ratio=1.0), NOBODY, SILENCE,
+        Stop(because="every check passes already, so none shows the problem; name one that fails with --check"),
+    ),
+    ("after_triage", "the user reported a problem"): (
+        triage(debugging=True, checks=2, pass_ratio=0.5), NOBODY, SILENCE,
+        Advance(to="verify", because="debugging what the user reported"),
+    ),
     ("after_triage", "the criteria already hold"): (
         triage(verify_only=True, has_plan=True, pass_ratio=0.9), NOBODY, SILENCE,
         Advance(to="verify", because="90% of the criteria already hold")),

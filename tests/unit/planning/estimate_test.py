@@ -8,13 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.costs import cap_warning, cost_line
-from autopilot.domain.forecast import Dollars, TaskCounts, Tokens
+from autopilot.agents.models import ALIASES, price_names
+from autopilot.domain.costs import cap_warning, cost_line, usd_warning
+from autopilot.domain.forecast import Dollars, Habits, TaskCounts, Tokens
 from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Complexity, Phase, PhaseType, Plan, Task
 from autopilot.domain.settings import Limits, Settings
-from autopilot.planning.estimate import estimate, of_mending, priced, task_counts, total
-from autopilot.planning.prices import NO_LIBRARY, installed, per_million
+from autopilot.planning.estimate import (
+    estimate,
+    learned,
+    mix,
+    of_mending,
+    priced,
+    scale,
+    scaled,
+    task_counts,
+    token_note,
+    total,
+)
+from autopilot.planning.prices import NO_LIBRARY, REQUEST_TOKENS, installed, per_million
 
 SETTINGS = Settings(agent="a")
 NO_RETRIES = Limits(plan_checks=1, task_fixes=0, debug_attempts=0, replans=0, remediation_cycles=0)
@@ -88,7 +100,19 @@ def test_low_is_never_above_expected_nor_expected_above_worst(sizes: list[Comple
     ],
 )
 def test_mtrc_02c_more_than_80_percent_of_the_cap_is_warned_of(expected: int, warned: str) -> None:
-    assert cap_warning("3", expected) == warned
+    assert cap_warning("3", expected, 500_000) == warned
+
+
+@pytest.mark.parametrize(
+    ("expected", "warned"),
+    [
+        (8.0, ""),
+        (8.01, "Phase 3 estimated at $8.01 (80% of budget cap). Consider splitting complex tasks."),
+        (25.5, "Phase 3 estimated at $25.50 (255% of budget cap). Consider splitting complex tasks."),
+    ],
+)
+def test_mtrc_02c_more_than_80_percent_of_the_dollars_is_warned_of(expected: float, warned: str) -> None:
+    assert usd_warning("3", expected, Limits().usd_per_phase) == warned
 
 
 def test_mtrc_02d_the_log_line_has_its_form() -> None:
@@ -123,46 +147,107 @@ class Bill:
 class PlayedUsage:
     input_tokens: int
     output_tokens: int
+    cache_read_tokens: int = 0
 
 
 class PlayedPrices:
-    """A price list of one model: 1 dollar a million read, 10 a million written; and one that is listed as free."""
+    """
+    A price list of one model, and one that is listed as free.
+
+    A million tokens read cost a dollar, a tenth of that from a cache, and ten dollars written.
+    """
 
     Usage = PlayedUsage
 
     def calc_price(self, usage: Any, model_ref: str) -> Bill:
         if model_ref not in {"known", "free"}:
             raise LookupError(model_ref)
-        millionths = usage.input_tokens + 10 * usage.output_tokens if model_ref == "known" else 0
-        return Bill(Decimal(millionths) / 1_000_000)
+        tenths = 10 * usage.input_tokens - 9 * usage.cache_read_tokens + 100 * usage.output_tokens
+        return Bill(Decimal(tenths if model_ref == "known" else 0) / 10_000_000)
 
 
 def test_a_known_model_has_a_price_for_a_million_tokens() -> None:
-    price, note = per_million("known", PlayedPrices())
+    price, note = per_million(("newer", "known"), PlayedPrices())
 
     assert price == pytest.approx(1.9)
     assert "known" in note
 
 
-@pytest.mark.parametrize("model", [None, "", "sonnet", "free"])
-def test_a_model_without_a_price_is_told_and_never_free(model: str | None) -> None:
-    price, note = per_million(model, PlayedPrices())
+@pytest.mark.parametrize("names", [(), ("sonnet",), ("free",)])
+def test_a_model_without_a_price_is_told_and_never_free(names: tuple[str, ...]) -> None:
+    price, note = per_million(names, PlayedPrices())
 
     assert price is None
     assert "not known" in note
 
 
 def test_without_the_library_prices_are_unknown() -> None:
-    assert per_million("known", None) == (None, NO_LIBRARY)
+    assert per_million(("known",), None) == (None, NO_LIBRARY)
 
 
 def test_the_library_itself_knows_its_models() -> None:
     pytest.importorskip("genai_prices", reason="the extra `prices` is not installed")
-    price, _ = per_million("claude-sonnet-4-5", installed())
+    price, _ = per_million(("claude-sonnet-4-5",), installed())
 
     assert price is not None
     assert 0 < price < 1000
-    assert per_million("no-such-model", installed())[0] is None
+    assert per_million(("no-such-model",), installed())[0] is None
+
+
+@pytest.mark.parametrize(
+    ("vendor", "wanted"),
+    [(vendor, wanted) for vendor in ("anthropic", "openai", "google") for wanted in (*ALIASES, "quality", "speed")],
+)
+def test_every_short_name_of_a_model_has_a_price(vendor: str, wanted: str) -> None:
+    pytest.importorskip("genai_prices", reason="the extra `prices` is not installed")
+
+    assert per_million(price_names(vendor, wanted), installed())[0]
+
+
+def test_a_model_that_nobody_can_know_has_no_name() -> None:
+    assert price_names("goose", "sonnet") == ()
+    assert price_names("goose", "gpt-5") == ("gpt-5",)
+
+
+CLAUDE = Habits(program="claude", own_prompt=12_500)
+
+
+def test_before_the_first_run_a_programs_own_prompt_is_counted() -> None:
+    assert scale(Habits()) == 1
+    assert scale(CLAUDE) == 6
+    assert "12,500" in token_note(CLAUDE)
+    assert token_note(Habits()) == ""
+
+
+def test_most_of_what_a_program_adds_is_read_from_a_cache_and_cheaper() -> None:
+    plain, real = mix(Habits()), mix(CLAUDE)
+
+    assert (plain.written, plain.cached) == (10_000, 0)
+    assert real.cached > REQUEST_TOKENS / 2
+    dear, cheap = (per_million(("known",), PlayedPrices(), found)[0] for found in (plain, real))
+    assert cheap is not None
+    assert dear is not None
+    assert cheap < dear / 2
+
+
+def row(estimated: Any, used: Any) -> dict[str, Any]:
+    return {"estimated_tokens": estimated, "tokens_used": used}
+
+
+def test_what_a_program_took_in_earlier_runs_goes_before_the_table() -> None:
+    runs: list[dict[str, Any]] = [
+        {"agent": "claude", "model": "sonnet", "total_usd": 2.0, "total_tokens_used": 500_000,
+         "per_phase_summary": [row(100_000, 300_000), row(100_000, 200_000), row(None, 7), row(5, "many")]},
+        {"agent": "codex", "model": "sonnet", "total_usd": 90, "total_tokens_used": 1, "per_phase_summary": [row(1, 9)]},
+        {"agent": "claude", "model": "opus", "total_usd": 90, "total_tokens_used": 1, "per_phase_summary": "odd"},
+        {"run_id": "of an older version", "per_phase_summary": [row(1, 1_000)]},
+    ]  # fmt: skip
+    known = learned(CLAUDE, runs, "sonnet")
+
+    assert (known.ratio, known.phases, known.usd_per_million) == (2.5, 2, 4.0)
+    assert scaled(Tokens(low=70, expected=100, worst=300), scale(known)) == Tokens(low=175, expected=250, worst=750)
+    assert "as 2 phases with claude took here" in token_note(known)
+    assert learned(CLAUDE, [], "sonnet") == CLAUDE
 
 
 @pytest.mark.parametrize(

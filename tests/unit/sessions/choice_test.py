@@ -10,28 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot import sessioning
+from autopilot import session_log, sessioning
 from autopilot.cli import loop_options
 from autopilot.cli.arguments import parse
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.redo import Standing
-from autopilot.domain.request import PhaseEnd, RunEnd, RunRequest
+from autopilot.domain.request import PhaseEnd, RunRequest
 from autopilot.journal.ledger import Ledger
 from autopilot.sessions import flags, learnings, probes, session_record, signals, state_fields
 from autopilot.sessions.backlog import Backlog, work_for
-from autopilot.sessions.executor import Workshop
 from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.learnings import Learning
-from autopilot.sessions.registry import Entry, Registry
 from autopilot.sessions.resources import Snapshot
 from autopilot.sessions.selector import LONGEST_RATIONALE, Signals, select
-from autopilot.sessions.session import Books, Ended, Session, SessionStart, session_id
+from autopilot.sessions.session import Books, SessionEnd, SessionStart, Status, session_id
 from autopilot.sessions.session_modes import MODES
 from autopilot.sessions.signals import Sources
-from autopilot.sessions.spirals import AgentReport
-from autopilot.sessions.waves import WaveTask, plan_session
 from support.history import ENDED, STARTED, good_history, past_session
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -187,10 +183,62 @@ def test_what_waits_behind_a_failure_or_a_person_is_not_ready() -> None:
 def test_a_phase_is_told_as_its_run_left_it(
     status: str, score: float | None, code: int, mode: Any, expected: str
 ) -> None:
-    end = RunEnd(run="r", exit=code, reason="", phases={"1": PhaseEnd(status=status, score=score)})
+    assert session_log.status_of(PhaseEnd(status=status, score=score), code, mode) == expected
 
-    assert sessioning.status_of(end, "1", mode) == expected
-    assert sessioning.status_of(end, "9", mode) == "partial"
+
+@pytest.mark.parametrize(
+    ("modes", "standings", "expected"),
+    [
+        (Modes(), [], "feature"),
+        (Modes(), ["failed", "failed"], "deep"),
+        (Modes(), ["failed", "not_started"], "feature"),
+        (Modes(quality="1"), ["completed"], "deep"),
+        (Modes(force=""), ["completed"], "deep"),
+        (Modes(gaps=""), ["completed"], "housekeeping"),
+    ],
+)
+def test_a_run_by_hand_is_a_session_of_its_kind(modes: Modes, standings: list[str], expected: str) -> None:
+    assert session_log.mode_of(modes, standings) == expected
+
+
+@pytest.mark.parametrize("said", ["5", "FEATURE", "true", "[feature]", "sprint"])
+def test_a_mode_that_is_none_is_refused_and_the_roadmap_decides(said: str) -> None:
+    sources = Sources(state=f"---\nrecommended-mode: {said}\n---\n")
+    known = signals.gathered(sources, NOW)
+
+    assert known.recommended_mode is None
+    assert signals.choose(known, Backlog(gaps=("1",))).mode == "housekeeping"
+    (remark,) = signals.remarks(sources, "sessions.jsonl")
+    assert "STATE.md: recommended-mode is" in remark
+
+
+def test_lines_that_are_no_sessions_are_refused_and_named() -> None:
+    good = msgspec.json.encode(past_session("a")).decode()
+    bad = msgspec.json.encode(past_session("b", schema_version="2")).decode()
+    sources = Sources(sessions=f"{good}\n{bad}\n")
+
+    assert [session["session_id"] for session in signals.gathered(sources, NOW).sessions] == ["a"]
+    (remark,) = signals.remarks(sources, "sessions.jsonl")
+    assert remark.startswith("sessions.jsonl, line 2: schema_version must be a non-negative integer, got: '2'.")
+
+
+def test_a_named_mode_needs_no_confidence_but_needs_work() -> None:
+    backlog = Backlog(failed=("2",))
+
+    assert (signals.wished("deep", backlog).mode, signals.wished("deep", backlog).confidence) == ("deep", 1.0)
+    assert signals.wished("feature", backlog).exhausted
+
+
+def test_the_advice_names_what_is_missing_and_what_to_type() -> None:
+    fresh = signals.choose(Signals(), Backlog(ready=("1",))).advice
+    poor = signals.choose(Signals(completion_rate=0.2, sessions=(past_session("a"),) * 3), Backlog(failed=("1",)))
+
+    assert "after 3 sessions" in fresh
+    assert "This project has 0" in fresh
+    assert "`autopilot loop --mode feature`" in fresh
+    assert poor.mode is None
+    assert "`autopilot status`" in poor.advice
+    assert "`autopilot loop --mode deep`" in poor.advice
 
 
 def test_what_recurs_is_surer_and_what_contradicts_it_less_sure() -> None:
@@ -279,23 +327,15 @@ def test_this_machine_answers() -> None:
     assert platform.system() != "Linux" or (found.ram_free_gb or 0) > 0
 
 
-def session_of(tmp_path: Path, statuses: dict[str, Any]) -> tuple[dict[str, Any], Books, Registry]:
-    books, registry = Books(tmp_path / ".autopilot"), Registry(tmp_path / "active", lambda: NOW)
-    ended = Ended(files_changed=2, output_tokens=70, exit_code=0, run="run-1")
-    session = Session(books=books, registry=registry, now=lambda: ENDED, ended=lambda: ended)
-    shop = Workshop(
-        work=lambda d: [AgentReport(task=t.id, observed=statuses[t.id]) for share in d.shares for t in share.tasks],
-        now=lambda: ENDED,
-        recoveries=0,
-    )
+def session_of(tmp_path: Path, statuses: dict[str, Status], **more: Any) -> tuple[dict[str, Any], Books]:
+    books = Books(tmp_path / ".autopilot")
+    end = SessionEnd(phases=statuses, files_changed=2, output_tokens=70, run="run-1", **more)
     start = SessionStart(session_id="s1", mode="feature", started_at=STARTED, run_id="loop-1", recommended="feature")
-    plan = plan_session("feature", tuple(WaveTask(id=name, role="Impl-Core") for name in statuses))
-    record = session.run(start, plan, shop, Entry(session_id="s1-x", pid=1))
-    return record, books, registry
+    return books.close(start, end, ENDED), books
 
 
 def test_a_session_is_written_down_with_its_loop_and_leaves_word(tmp_path: Path) -> None:
-    record, books, registry = session_of(tmp_path, {"1": "done", "2": "done", "3": "partial"})
+    record, books = session_of(tmp_path, {"1": "done", "2": "done", "3": "partial"})
 
     assert books.sessions.read() == (msgspec.json.decode(msgspec.json.encode(record)),)
     assert session_record.problem_in(record) is None
@@ -307,24 +347,22 @@ def test_a_session_is_written_down_with_its_loop_and_leaves_word(tmp_path: Path)
     assert record["effectiveness"]["completion_rate"] == pytest.approx(2 / 3)
     assert "recommended-mode: deep" in books.state.read_text()
     assert [one.type for one in books.known()] == [learnings.ACCURACY]
-    assert registry.peers() == ()
 
 
-def test_a_session_that_dies_leaves_no_live_entry_behind(tmp_path: Path) -> None:
-    with pytest.raises(KeyError):
-        session_of(tmp_path, _Missing())
+def test_a_session_is_one_wave_in_clones(tmp_path: Path) -> None:
+    record, _ = session_of(tmp_path, {"1": "done", "2": "failed", "3": "spiral", "4": "partial"})
 
-    assert list((tmp_path / "active").glob("*.json")) == []
+    assert record["agent_summary"] == {"complete": 1, "partial": 1, "failed": 1, "spiral": 1}
+    assert (record["total_waves"], record["total_agents"], record["effectiveness"]["carryover"]) == (1, 4, 3)
+    assert [(wave["wave"], wave["isolation"], wave["failed"]) for wave in record["waves"]] == [(1, "clone", 1)]
 
 
-class _Missing(dict[str, Any]):
-    """One task that nobody has an answer for."""
+def test_an_abandoned_session_teaches_nothing(tmp_path: Path) -> None:
+    record, books = session_of(tmp_path, {"1": "partial"}, abandoned=True)
 
-    def __init__(self) -> None:
-        super().__init__({"1": "done"})
-
-    def __getitem__(self, name: str) -> Any:
-        raise KeyError(name)
+    assert record["status"] == "abandoned"
+    assert session_record.recent(list(books.sessions.read()), 3) == ()
+    assert (books.known(), books.state.exists()) == ((), False)
 
 
 def test_sessions_of_one_minute_have_names_of_their_own() -> None:

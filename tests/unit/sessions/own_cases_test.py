@@ -136,11 +136,6 @@ def test_agents_of_a_wave(planned: int, seen: Snapshot | None, ceiling: int | No
     assert (gated.decision, gated.agents) == expected
 
 
-def test_new_folders_are_made_in_one_place() -> None:
-    assert wave_gate.isolation(6, "deep", creates=True) == "none"
-    assert wave_gate.isolation(6, "deep") == "worktree"
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -155,6 +150,17 @@ def test_new_folders_are_made_in_one_place() -> None:
         ({"total_files_changed": True}, "total_files_changed"),
         ({"status": "lost"}, "status must be one of completed|abandoned"),
         ({"autopilot_run_id": 7}, "autopilot_run_id"),
+        ({"schema_version": "2"}, "schema_version must be a non-negative integer, got: '2'"),
+        ({"schema_version": True}, "schema_version must be"),
+        ({"issues_closed": "12"}, "issues_closed must be an array or null, got: '12'"),
+        ({"issues_created": {"a": 1}}, "issues_created must be an array"),
+        ({"issues_closed": [12], "issues_created": None}, None),
+        ({"total_tokens": -1}, "total_tokens must be a non-negative number or null, got: -1"),
+        ({"total_token_output": "7"}, "total_token_output must be"),
+        ({"usage": {"output_tokens": -5}}, "usage.output_tokens must be a non-negative number or null, got: -5"),
+        ({"usage": [5]}, "usage must be an object or null"),
+        ({"effectiveness": {"carryover": -1}}, "effectiveness.carryover must be"),
+        ({"total_tokens": None, "usage": None, "effectiveness": None}, None),
     ],
 )
 def test_only_sound_sessions_are_written(change: dict[str, Any], told: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Resources, the registry, records and waves against worked cases."""
+"""Resources, the registry, records and the wave gate against worked cases."""
 
 import json
 import os
@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from autopilot.sessions import probes, resources, session_modes, session_record, wave_gate
-from autopilot.sessions.pool import run_pool
 from autopilot.sessions.registry import Entry, Registry, bad_id
 from autopilot.sessions.resources import Reading, Snapshot
 from support.vectors import ABSENT, cases, section
@@ -36,18 +35,6 @@ def test_the_most_restrictive_signal_decides(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("resources", "bump_verdict"))
 def test_the_worse_of_two_verdicts_stands(row: list[str]) -> None:
     assert resources.worse(row[0], row[1]) == row[2]
-
-
-@pytest.mark.parametrize("row", rows("resources", "isolation_table", "rows"))
-def test_agents_are_kept_apart_by_number_mode_and_risk(row: list[Any]) -> None:
-    agents, mode, risk, choice, expected = row
-
-    assert wave_gate.isolation(agents, mode, risk=risk, choice=choice) == expected
-
-
-@pytest.mark.parametrize("row", rows("resources", "enforcement_table"))
-def test_agents_in_one_place_are_held_to_their_files(row: list[Any]) -> None:
-    assert wave_gate.enforcement(row[0], row[1]) == row[2]
 
 
 @pytest.mark.parametrize("row", rows("resources", "parsers", "swapusage_mb"))
@@ -117,21 +104,6 @@ def test_a_session_never_ends_before_it_began(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("extra", "exclusivity", "classify"))
 def test_which_sessions_may_run_beside_others(row: list[str]) -> None:
     assert session_modes.exclusivity(row[0]) == row[1]
-
-
-@pytest.mark.parametrize(
-    "case", [c for c in cases("extra", "wave_pool") if "withSignal" not in (c.values[0] or {}).get("input", {})]
-)
-def test_the_pool_is_bounded_and_one_failure_harms_no_other(case: dict[str, Any]) -> None:
-    said, expected = case["input"], case["expected"]
-
-    def work(number: int) -> str:
-        if number in said.get("fail", ()):
-            raise RuntimeError("no")
-        return f"t{number}"
-
-    done = run_pool([(f"t{n}", lambda n=n: work(n)) for n in range(said["n"])], said["max"])  # type: ignore[misc]  # n is bound early
-    assert (list(done.results), list(done.errors)) == (expected["results"], expected["errors"])
 
 
 @pytest.mark.parametrize("row", rows("extra", "registry", "bad_ids"))

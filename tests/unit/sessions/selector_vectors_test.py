@@ -53,7 +53,7 @@ def on_top(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(value: msgspec.Struct) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
-    del found["exhausted"]
+    del found["exhausted"], found["advice"]
     return found
 
 

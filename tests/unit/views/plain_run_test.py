@@ -102,13 +102,12 @@ COMPROMISED = "Agent independence may be compromised."
 
 
 def test_what_is_known_before_a_phase_is_told_before_its_header() -> None:
-    """PRE-02, MTRC-02c, MTRC-02d."""
+    """PRE-02, MTRC-02d."""
     known = msgspec.structs.replace(brief(), stale_verification=True, estimated_tokens=450_000)
 
     assert lines(RUN, PhaseStarted(brief=known)) == [
         "Phase 2 has stale verification from prior run -- re-running.",
         "Phase 2 cost estimate: 450000 tokens (2 tasks: 0 simple, 2 medium, 0 complex)",
-        "Phase 2 estimated at 450000 tokens (90% of budget cap). Consider splitting complex tasks.",
         "--- [PHASE 2/3] Farewell ---",
     ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
-from autopilot.agents.fields import amount, at, record, records, text, total
+from autopilot.agents.fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 from autopilot.domain.agent import Access
@@ -140,11 +140,17 @@ def ended(result: dict[str, Any]) -> Iterator[StreamEvent]:
     if usage:
         cached = (usage.get("cachedReadTokens"), usage.get("cachedWriteTokens"))
         yield Spent(
-            input_tokens=total(usage.get("inputTokens"), *cached), output_tokens=total(usage.get("outputTokens"))
+            input_tokens=total(usage.get("inputTokens"), *cached),
+            output_tokens=total(usage.get("outputTokens")),
+            cached_tokens=count(usage.get("cachedReadTokens")),
         )
     if reason in STOPPED:
         yield Failed(text=STOPPED[reason], kind=reason)
     yield Finished()
+
+
+# What programs with this protocol add to a turn is not known; most add about this much.
+OWN_PROMPT = 12_000
 
 
 def backend(words: tuple[str, ...]) -> Backend:
@@ -153,6 +159,7 @@ def backend(words: tuple[str, ...]) -> Backend:
         name="acp",
         vendor=words[0].rpartition("/")[2],
         tested="protocol 1",
+        own_prompt=OWN_PROMPT,
         program=words[0],
         sign_in=SignIn(variables=(), files=()),
         capabilities=Capabilities(resume=True, usage=True),

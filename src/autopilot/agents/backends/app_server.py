@@ -143,6 +143,7 @@ BACKEND: Backend = Backend(
     name="codex:app-server",
     vendor="openai",
     tested="0.163.0",
+    own_prompt=codex.BACKEND.own_prompt,
     program="codex",
     sign_in=codex.BACKEND.sign_in,
     capabilities=codex.BACKEND.capabilities,

@@ -55,12 +55,18 @@ def spent(event: dict[str, Any]) -> Spent:
     models = [record(entry) for entry in record(event.get("modelUsage")).values()]
     usage, cost = record(event.get("usage")), amount(event.get("total_cost_usd"))
     if not models:
-        return Spent(input_tokens=all_input(usage), output_tokens=count(usage.get("output_tokens")), cost_usd=cost)
+        return Spent(
+            input_tokens=all_input(usage),
+            output_tokens=count(usage.get("output_tokens")),
+            cost_usd=cost,
+            cached_tokens=count(usage.get("cache_read_input_tokens")),
+        )
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
     return Spent(
         input_tokens=total(*(model.get(name) for model in models for name in names)),
         output_tokens=total(*(model.get("outputTokens") for model in models)),
         cost_usd=cost,
+        cached_tokens=total(*(model.get("cacheReadInputTokens") for model in models)),
     )
 
 
@@ -95,6 +101,7 @@ BACKEND = Backend(
     name="claude",
     vendor="anthropic",
     tested="2.1.325",
+    own_prompt=12_500,
     program="claude",
     sign_in=SignIn(
         variables=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),

@@ -101,6 +101,7 @@ BACKEND = Backend(
     name="codex",
     vendor="openai",
     tested="0.163.0",
+    own_prompt=10_000,
     program="codex",
     sign_in=SignIn(variables=("OPENAI_API_KEY", "CODEX_API_KEY"), files=(".codex/auth.json",)),
     capabilities=Capabilities(

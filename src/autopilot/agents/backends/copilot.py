@@ -51,6 +51,7 @@ BACKEND = Backend(
     name="copilot",
     vendor="github",
     tested="1.0.102",
+    own_prompt=12_000,
     program="copilot",
     sign_in=SignIn(
         variables=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),

@@ -57,6 +57,7 @@ BACKEND = Backend(
     name="gemini",
     vendor="google",
     tested="0.61",
+    own_prompt=12_000,
     program="gemini",
     sign_in=SignIn(variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), files=(".gemini/oauth_creds.json",)),
     capabilities=Capabilities(resume=True, usage=True, read_only=True, observes=True),

@@ -62,6 +62,7 @@ BACKEND = Backend(
     name="goose",
     vendor="goose",
     tested="1.50",
+    own_prompt=5_000,
     program="goose",
     sign_in=SignIn(variables=("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), files=(".config/goose/config.yaml",)),
     capabilities=Capabilities(resume=True, usage=True, turn_cap=True, observes=True),

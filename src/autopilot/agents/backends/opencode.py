@@ -36,6 +36,7 @@ def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
                 input_tokens=total(tokens.get("input"), at(tokens, "cache", "read"), at(tokens, "cache", "write")),
                 output_tokens=total(tokens.get("output"), tokens.get("reasoning")),
                 cost_usd=amount(part.get("cost")),
+                cached_tokens=count(at(tokens, "cache", "read")),
                 part=text(part.get("id")) or "step",
             )
             if part.get("reason") != GOES_ON:
@@ -68,6 +69,7 @@ BACKEND = Backend(
     name="opencode",
     vendor="opencode",
     tested="1.18",
+    own_prompt=8_000,
     program="opencode",
     sign_in=SignIn(variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), files=(".local/share/opencode/auth.json",)),
     capabilities=Capabilities(resume=True, usage=True, cost=True, read_only=True, observes=True),

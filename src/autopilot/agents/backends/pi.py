@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
-from autopilot.agents.fields import amount, at, record, records, text, total
+from autopilot.agents.fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import (
     Began,
@@ -62,6 +62,7 @@ def message(told_of: dict[str, Any]) -> Iterator[StreamEvent]:
         input_tokens=total(usage.get("input"), usage.get("cacheRead"), usage.get("cacheWrite")),
         output_tokens=total(usage.get("output")),
         cost_usd=amount(at(usage, "cost", "total")),
+        cached_tokens=count(usage.get("cacheRead")),
         part=text(told_of.get("responseId")) or f"message {told_of.get('timestamp')}",
     )
     said = [text(block.get("text")) for block in records(told_of.get("content")) if block.get("type") == "text"]
@@ -73,6 +74,7 @@ BACKEND = Backend(
     name="pi",
     vendor="pi",
     tested="0.73",
+    own_prompt=1_500,
     program="pi",
     sign_in=SignIn(variables=("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), files=(".pi/agent/auth.json",)),
     capabilities=Capabilities(resume=True, usage=True, cost=True, read_only=True, observes=True),

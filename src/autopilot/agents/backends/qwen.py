@@ -61,6 +61,7 @@ BACKEND = Backend(
     name="qwen",
     vendor="alibaba",
     tested="0.24.4",
+    own_prompt=19_500,
     program="qwen",
     sign_in=SignIn(variables=("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), files=(".qwen/oauth_creds.json",)),
     capabilities=Capabilities(

@@ -28,11 +28,11 @@ class LogLine(Value, frozen=True, kw_only=True):
 
 
 class Spend(Value, frozen=True, kw_only=True):
-    """`used` is None where no agent told."""
+    """`used` is None where no agent told, `cap` where nothing bounds it."""
 
     unit: str
     used: float | None
-    cap: float
+    cap: float | None
 
 
 class Ahead(Value, frozen=True, kw_only=True):

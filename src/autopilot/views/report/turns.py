@@ -115,12 +115,16 @@ def _brakes(told: Told) -> Iterator[Braked]:
                 yield Braked(at=entry.at, what=event.replace("_", " "), because=_details(details))
 
 
+def _tokens(cap: int | None) -> str:
+    return "no cap" if cap is None else f"{cap:,}"
+
+
 def used(run: RunRecord, whole: Share, times: Timeline) -> tuple[Used, ...]:
     """What the run has used of what it may."""
     limits, told = run.limits, whole.spent
     minutes = (times.seconds - sum(pause.end - pause.begin for pause in times.pauses)) / MINUTE
     return (
         Used(what="dollars", used=dollars_told(told), cap=f"${limits.usd_per_run:,.2f}"),
-        Used(what="tokens", used=tokens_told(told), cap=f"{limits.tokens_per_run:,}"),
+        Used(what="tokens", used=tokens_told(told), cap=_tokens(limits.tokens_per_run)),
         Used(what="minutes", used=f"{minutes:,.1f}", cap=f"{limits.minutes_per_run:,g}"),
     )

@@ -226,7 +226,7 @@ function drawScore(threshold) {
 function drawSpend({ unit, used, cap }, untold) {
   const shown = { usd: money, tokens: short, minutes: (n) => duration(n * 60) }[unit];
   put($(unit), used === null ? "unknown" : shown(used));
-  put($(`${unit}-note`), used === null ? "no agent told" : `of ${shown(cap)}${unit === "usd" && untold ? `; ${untold} ${untold === 1 ? "call" : "calls"} told no price` : ""}`);
+  put($(`${unit}-note`), used === null ? "no agent told" : `${cap === null ? "no cap" : `of ${shown(cap)}`}${unit === "usd" && untold ? `; ${untold} ${untold === 1 ? "call" : "calls"} told no price` : ""}`);
   $(`${unit}-bar`).value = used && cap ? Math.min(1, used / cap) : 0;
 }
 
