@@ -11,7 +11,9 @@ from autopilot.cli import main
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, StepFinished
 from autopilot.domain.modes import Modes
+from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.planning.folders import folder_of
 from support.processes import PowerCut
 from support.project import make_project, reviews, toml
 from support.repos import git, make_repo
@@ -58,9 +60,9 @@ def test_a_problem_is_fixed_by_the_debugger_checked_and_landed(place: Path, road
 
     end = debug(drive)
 
-    assert (end.exit, end.phases["debug-1"].status) == (0, "completed"), end
+    assert (end.exit, end.phases["DEBUG-1"].status) == (0, "completed"), end
     assert drive.reads("code.txt") == "fixed\n"
-    assert "fix(debug-1): debug attempt 1" in drive.log()
+    assert "fix(DEBUG-1): debug attempt 1" in drive.log()
     assert steps(drive) == [
         "preflight", "triage", "verify", "debug", "verify", "judge", "judge_divergence", "rate",
     ]  # fmt: skip
@@ -71,7 +73,7 @@ def test_words_of_the_debugger_fix_nothing(place: Path) -> None:
 
     end = debug(drive)
 
-    assert (end.exit, end.phases["debug-1"].status) == (10, "failed")
+    assert (end.exit, end.phases["DEBUG-1"].status) == (10, "failed")
     assert drive.reads("code.txt") == "broken\n"
     assert steps(drive).count("debug") == 3
 
@@ -82,7 +84,7 @@ def test_a_problem_that_no_check_shows_costs_nothing(place: Path) -> None:
     end = debug(drive, "something is odd", "grep -q broken code.txt")
 
     assert end.exit == 10
-    assert "none shows the problem; name one that fails with --check" in end.phases["debug-1"].reason
+    assert "none shows the problem; name one that fails with --check" in end.phases["DEBUG-1"].reason
     assert drive.of(AgentAnswered) == []
 
 
@@ -123,11 +125,18 @@ def test_the_verb_says_how_it_ended(
     printed = capsys.readouterr()
     assert "Remaining phases: 1" in printed.err
     said = json.loads(printed.out.splitlines()[-1])
-    assert said["phases"]["debug-1"]["status"] == "completed"
+    assert said["phases"]["DEBUG-1"]["status"] == "completed"
     assert main.main([*words[:4], "false", *words[5:]]) == 10
     told = capsys.readouterr().out
     assert "autopilot resume" in told
-    assert "autopilot debug-2" not in told
+    assert "autopilot DEBUG-2" not in told
     assert main.main(["progress"]) == 0
-    assert "debug-1" not in capsys.readouterr().out
+    assert "DEBUG-1" not in capsys.readouterr().out
     assert main.main(["status"]) == 0
+    assert main.main(["receipt", "show", "debug-1"]) == 0
+    assert "Phase DEBUG-1: the code is broken" in capsys.readouterr().out
+
+
+def test_the_folder_of_a_problem_is_never_that_of_a_phase() -> None:
+    assert folder_of(Phase(id="1", name="Letter"), ["debug-1-the-code-is-broken"]) == "01-letter"
+    assert folder_of(Phase(id="DEBUG-1", name=""), ["01-letter", "debug-1-the-code"]) == "debug-1-the-code"

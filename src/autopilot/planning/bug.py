@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Criterion, Phase
 from autopilot.domain.settings import Commands
+from autopilot.planning.folders import BUG_PREFIX
 
-NAME = "debug"
 LONGEST_NAME, LONGEST_SLUG = 60, 40
 BARE_ROADMAP = b"# Roadmap\n\n### Phase 1: Nothing\n**Goal**: None.\n"
 _ODD = re.compile(r"[^a-z0-9]+")
@@ -28,10 +28,10 @@ def bug_phase(symptom: str, checks: Sequence[str], commands: Commands, taken: Co
             why="A fix counts only when a command that failed before passes after it.",
             do='Name one, as in `autopilot debug "the total is wrong" --check "python3 -m unittest tests.test_total"`.',
         )
-    number = next(n for n in range(1, len(taken) + 2) if f"{NAME}-{n}" not in taken)
+    name = next(name for n in range(1, len(taken) + 2) if (name := f"{BUG_PREFIX}{n}") not in taken)
     words = " ".join(symptom.split()) or f"{found[0][1]} fails"
     return Phase(
-        id=f"{NAME}-{number}",
+        id=name,
         name=words[:LONGEST_NAME],
         goal=f"Find the cause of this problem and fix it: {words}",
         criteria=tuple(
@@ -43,4 +43,4 @@ def bug_phase(symptom: str, checks: Sequence[str], commands: Commands, taken: Co
 
 def folder_of(phase: Phase) -> str:
     slug = _ODD.sub("-", phase.name.lower()).strip("-")[:LONGEST_SLUG].strip("-")
-    return f".planning/phases/{phase.id}-{slug}".rstrip("-")
+    return f".planning/phases/{phase.id.lower()}-{slug}".rstrip("-")

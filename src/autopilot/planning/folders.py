@@ -18,6 +18,10 @@ _PLAN = re.compile(
 )
 
 
+BUG_PREFIX = "DEBUG-"
+"""Before the number of a problem that `autopilot debug` works on: its folder is never that of a phase."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
     """`number` is the plan's own: `02` of `01-02-PLAN.md`, empty for a bare PLAN.md."""
@@ -91,7 +95,7 @@ def _reads(name: str, phase_id: str) -> Iterator[tuple[bool, str]]:
     token = ids.normalise(match["id"])
     if token == phase_id:
         yield True, match["slug"] or ""
-    elif token.rpartition("-")[2] == phase_id:
+    elif token.rpartition("-")[2] == phase_id and not token.startswith(BUG_PREFIX):
         yield False, match["slug"] or ""
 
 
