@@ -252,7 +252,7 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
-    return overview(project.roadmap, past(root / ".autopilot"), begun)
+    return overview(project.roadmap, past(root / ".autopilot"), begun, project.phase_files)
 
 
 def resume(

@@ -58,7 +58,7 @@ def receipt(folder: str, phase: str) -> Held:
     root, name = find_root(Path(folder)), ids.normalise(phase)
     told = None
     if ids.valid(name):
-        own = folder_of(Phase(id=name, name=""), phase_folders(root))
+        own = folder_of(Phase(id=name, name=""), tuple(phase_folders(root)))
         path = root / ".planning" / "phases" / own / FILE
         told = held_at(path) if path.is_file() else _computed(root, name)
     if told is None:

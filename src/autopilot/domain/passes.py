@@ -4,7 +4,7 @@ from typing import Literal
 
 from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Phase, Plan, task_types
+from autopilot.domain.phase import Phase, Plan, PlanOnDisk, task_types
 from autopilot.domain.redo import Deficiency, Mode
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails, SubEnd
 from autopilot.domain.user_context import UserContext
@@ -33,6 +33,9 @@ class Brief(Value, frozen=True, kw_only=True):
     `mode` is the flag the pass is made under and `turn` its number in that flag's own loop. A pass that closes gaps
     has the one `deficiency` it is about; `deficiencies` are those left for passes after it. `repo_map` is what became
     of the map of the code it starts from, and `repo_map_path` where that is; empty without one (RMAP-01..05).
+
+    `plan_files` are the plan files in the phase's folder when the run started. `research` is the research the user
+    brought, as `03-RESEARCH.md`.
     """
 
     phase: Phase
@@ -68,6 +71,8 @@ class Brief(Value, frozen=True, kw_only=True):
     deficiencies: tuple[Deficiency, ...] = ()
     repo_map: str = ""
     repo_map_path: str = ""
+    plan_files: tuple[PlanOnDisk, ...] = ()
+    research: str = ""
 
     @property
     def task_types(self) -> str:

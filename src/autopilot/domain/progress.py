@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun
-from autopilot.domain.phase import Kind, Task
+from autopilot.domain.phase import Kind, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Debugged,
@@ -28,6 +28,12 @@ def since_plan(record: PhaseRecord) -> tuple[StepFinished, ...]:
     steps = record.finished
     accepted = [i for i, s in enumerate(steps) if isinstance(s.result, PlanChecked) and isinstance(s.verdict, Advance)]
     return steps[accepted[-1] + 1 :] if accepted else steps
+
+
+def newest_plan(record: PhaseRecord) -> Plan | None:
+    """The newest proposal since a plan was accepted, else the plan in force, else the one the pass was given."""
+    proposals = (s.result.plan for s in reversed(since_plan(record)) if isinstance(s.result, Planned))
+    return next((plan for plan in proposals if plan), None) or record.plan or record.brief.plan
 
 
 def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:

@@ -17,6 +17,8 @@ STATE = ".planning/STATE.md"
 
 Asked = tuple[str, tuple[str, ...]]
 """A phase as the user gave it, `name: goal`, and its criteria."""
+PlanCounts = tuple[int, int]
+"""Plan files on disk, and how many of them are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,16 @@ class Desk:
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]
+
+    def plans(self) -> dict[str, PlanCounts]:
+        """How many plan files each phase has on disk, and how many of them are done."""
+        folder = self.root / ".planning" / "phases"
+        places = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+        names = {place.name: [path.name for path in place.iterdir()] for place in places}
+        phases = self.roadmap().phases
+        found = {phase.id: names.get(folders.folder_of(phase, tuple(names)), []) for phase in phases}
+        files = {phase: folders.plan_files(own, phase) for phase, own in found.items()}
+        return {phase: (len(own), sum(file.done for file in own)) for phase, own in files.items()}
 
     def findings(self) -> tuple[Note, ...]:
         """Everything there is to say about the roadmap, errors and mere remarks alike, in the order of its lines."""

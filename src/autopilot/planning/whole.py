@@ -1,19 +1,21 @@
 """All of a project's planning files understood together: roadmap, config, frozen specification, commands."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
+from autopilot.domain.errors import RoadmapInvalid
 from autopilot.domain.passes import Spec
-from autopilot.domain.phase import Phase, Plan, Roadmap
+from autopilot.domain.phase import Phase, PhaseFiles, Plan, Roadmap
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 from autopilot.domain.versions import has_rules
 from autopilot.planning import config, criteria, detect, folders, requirements, roadmap, types
-from autopilot.planning import plan as plans
+from autopilot.planning.phase_files import phase_files
 
+PHASES = ".planning/phases"
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
 REQUIREMENTS = ".planning/REQUIREMENTS.md"
@@ -25,9 +27,10 @@ Reader = Callable[[str], bytes | None]
 
 class Project(Value, frozen=True, kw_only=True):
     """
-    `plans` are those found for a phase, by its id and without their test files; `about` is PROJECT.md.
+    `plans` are those to carry out, by the phase's id and without their test files; `about` is PROJECT.md.
 
-    `versioned`: the project's CLAUDE.md says how its version is bumped.
+    `versioned`: the project's CLAUDE.md says how its version is bumped. `phase_files` has what is on disk for each
+    phase, `other_plans` the plan files in folders of no phase.
     """
 
     roadmap: Roadmap
@@ -39,15 +42,18 @@ class Project(Value, frozen=True, kw_only=True):
     requirements: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     plans: dict[str, Plan] = {}
+    phase_files: dict[str, PhaseFiles] = {}
+    other_plans: tuple[str, ...] = ()
     about: str | None = None
     versioned: bool = False
 
 
-def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple[str, ...]) -> Project:
+def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Mapping[str, tuple[str, ...]]) -> Project:
     """
     `read` gives a file's bytes by its path in the project, or None; nothing is written.
 
     `root_files` are the files in the project's root: a manifest with its text, the others by name alone.
+    `phase_folders` are the folders of phases, each with the names of its files.
     """
     settings = config.read(read(CONFIG), CONFIG)
     path = next((p for p in ROADMAPS if read(p) is not None), None)
@@ -61,9 +67,12 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
     found = roadmap.read(text, path)
-    places = {p.id: f".planning/phases/{folders.folder_of(p, phase_folders)}" for p in found.phases}
-    existing = {p.id: plan for p in found.phases if (plan := _plan(read(f"{places[p.id]}/PLAN.md")))}
-    phases = tuple(_filled(phase, commands, existing.get(phase.id), settings.ui_source_dir) for phase in found.phases)
+    own = {p.id: folders.folder_of(p, tuple(phase_folders)) for p in found.phases}
+    places = {phase: f"{PHASES}/{name}" for phase, name in own.items()}
+    on_disk = {
+        phase: _phase_files(phase, places[phase], phase_folders.get(name, ()), read) for phase, name in own.items()
+    }
+    phases = tuple(_filled(phase, commands, on_disk[phase.id].whole, settings.ui_source_dir) for phase in found.phases)
     about = read(ABOUT)
     return Project(
         roadmap=Roadmap(path=found.path, phases=phases, notes=found.notes),
@@ -73,7 +82,9 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: tuple
         spec=_spec(settings, path, read),
         folders=places,
         requirements=_requirements(found, read(REQUIREMENTS)),
-        plans=existing,
+        plans={phase: found.to_do for phase, found in on_disk.items() if found.to_do},
+        phase_files=on_disk,
+        other_plans=tuple(_other_plans(phase_folders, set(own.values()))),
         versioned=has_rules((read(AGENT_RULES) or b"").decode("utf-8", "replace")),
         about=None if about is None else about.decode("utf-8", "replace"),
         notes=(
@@ -93,12 +104,17 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
     }
 
 
-def _plan(text: bytes | None) -> Plan | None:
-    """PRE-05: one that cannot be read is planned anew, so it says nothing about the phase."""
-    try:
-        return None if text is None else plans.read(text.decode("utf-8", "replace"), {})
-    except ConfigInvalid:
-        return None
+def _phase_files(phase: str, place: str, names: Iterable[str], read: Reader) -> PhaseFiles:
+    wanted = {file.name for file in folders.plan_files(names, phase)}
+    texts = {name: read(f"{place}/{name}") or b"" if name in wanted else b"" for name in names}
+    return phase_files({name: text.decode("utf-8", "replace") for name, text in texts.items()}, phase)
+
+
+def _other_plans(phase_folders: Mapping[str, tuple[str, ...]], taken: AbstractSet[str]) -> Iterator[str]:
+    """Plan files that belong to no phase of the roadmap: of an earlier milestone, or of a phase that was removed."""
+    for folder, names in phase_folders.items():
+        if folder not in taken:
+            yield from (f"{PHASES}/{folder}/{file.name}" for file in folders.plan_files(names))
 
 
 def _filled(phase: Phase, commands: Commands, plan: Plan | None, ui_dir: str | None) -> Phase:

@@ -40,6 +40,8 @@ def root_files(root: Path, with_text: AbstractSet[str]) -> dict[str, str]:
     return found
 
 
-def phase_folders(root: Path) -> tuple[str, ...]:
+def phase_folders(root: Path) -> dict[str, tuple[str, ...]]:
+    """The folders below `.planning/phases` in order, each with the names of its files."""
     phases = root / ".planning" / "phases"
-    return tuple(sorted(path.name for path in phases.iterdir() if path.is_dir())) if phases.is_dir() else ()
+    found = sorted(path for path in phases.iterdir() if path.is_dir()) if phases.is_dir() else []
+    return {path.name: tuple(sorted(each.name for each in path.iterdir() if each.is_file())) for path in found}

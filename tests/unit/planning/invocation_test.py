@@ -39,7 +39,7 @@ def project(**files: str) -> Project:
         name.replace("__", "/").replace("_md", ".md").replace("_json", ".json"): text for name, text in files.items()
     }
     held = {f".{name}" if name.startswith("planning/") else name: text for name, text in held.items()}
-    return understand(lambda path: held[path].encode() if path in held else None, {}, ())
+    return understand(lambda path: held[path].encode() if path in held else None, {}, {})
 
 
 def wanted(phases: str = "", *, completed: frozenset[str] = frozenset(), complete: bool = False) -> list[str]:

@@ -56,7 +56,7 @@ def test_a_variable_with_a_typing_mistake_is_no_choice() -> None:
 def test_no_file_of_the_repository_can_open_the_sandbox() -> None:
     config = b'{"sandbox": "none", "agent": {"confine": false, "trust_repository_config": true}}'
     files = {".planning/config.json": config, ".planning/ROADMAP.md": b"### Phase 1: One\n**Goal**: One.\n"}
-    project = understand(files.get, {}, ())
+    project = understand(files.get, {}, {})
 
     assert project.config.raw["sandbox"] == "none"
     assert not {"sandbox", "agent", "confine"} & set(type(project.config).__struct_fields__)
