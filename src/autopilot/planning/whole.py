@@ -16,6 +16,7 @@ from autopilot.planning import config, criteria, detect, folders, requirements, 
 from autopilot.planning.phase_files import phase_files
 
 PHASES = ".planning/phases"
+MOST_NAMED = 10
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
 REQUIREMENTS = ".planning/REQUIREMENTS.md"
@@ -66,7 +67,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Mappi
         )
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
-    found = roadmap.read(text, path)
+    found = _roadmap(text, path, phase_folders)
     own = {p.id: folders.folder_of(p, tuple(phase_folders)) for p in found.phases}
     places = {phase: f"{PHASES}/{name}" for phase, name in own.items()}
     on_disk = {
@@ -102,6 +103,19 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
         phase.id: tuple(f"{r.id}: {r.text}".removesuffix(": ") for r in requirements.of_phase(stated, phases, phase.id))
         for phase in phases.phases
     }
+
+
+def _roadmap(text: bytes, path: str, phase_folders: Mapping[str, tuple[str, ...]]) -> Roadmap:
+    """Raises `RoadmapInvalid`. Where there are no phases it also says which plans are on disk and would be left alone."""
+    try:
+        return roadmap.read(text, path)
+    except RoadmapInvalid as error:
+        plans = tuple(_other_plans(phase_folders, set()))
+        if not plans:
+            raise
+        more = f", and {len(plans) - MOST_NAMED} more" if len(plans) > MOST_NAMED else ""
+        named = f"Plans in folders of no phase in the roadmap, left alone: {', '.join(plans[:MOST_NAMED])}{more}."
+        raise RoadmapInvalid(error.what, why=f"{error.why} {named}", do=error.do) from error
 
 
 def _phase_files(phase: str, place: str, names: Iterable[str], read: Reader) -> PhaseFiles:
