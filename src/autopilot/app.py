@@ -63,6 +63,7 @@ from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
 from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git_workspace import Places
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
@@ -196,12 +197,12 @@ def examine(folder: str) -> tuple[Check, ...]:
         processes = ChildProcesses()
         return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
-    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
+    repository = user_repository(root, processes)
     return (
-        git_check(git),
-        *repository_checks(root, git),
+        git_check(repository.git),
+        *repository_checks(root, repository),
         *planning_checks(lambda: read_project(root)),
-        *_dependency_checks(root, UserRepository(root, git)),
+        *_dependency_checks(root, repository),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
@@ -231,7 +232,7 @@ def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check
     try:
         project = read_project(root)
         settings = settings_of(RunRequest(folder=str(root), phases="all"), project)
-        yield from dependency_checks(settings, root, repository.ignores)
+        yield from dependency_checks(settings, root, repository)
     except AutopilotError:
         return  # Told by the checks of the repository and of the planning files.
 
@@ -364,10 +365,16 @@ def reports(folder: str) -> "Reports":
 
 def check_repository(root: Path, processes: ChildProcesses) -> str:
     """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
-    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
-    repository = UserRepository(root, git)
+    repository = user_repository(root, processes)
     repository.shape()
     return repository.start().base
+
+
+def user_repository(root: Path, processes: ChildProcesses) -> UserRepository:
+    """The repository the project in the folder is part of."""
+    places = Places(root=root, cache=cache_folder())
+    git = Git(processes=processes, cwd=places.top, env=user_env(os.environ), flags=COMMON)
+    return UserRepository(places.top, git, places.within)
 
 
 def read_project(root: Path) -> Project:

@@ -186,7 +186,8 @@ class Driver:
         """With the clone of the workspace, and facts of its own: nothing else is shared by threads but what may be."""
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
         ground, provision = self.crew.ground, self.crew.provision
-        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
+        below = workspace.within.prefix
+        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact", below)
         sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
         limits, commands = settings.limits, settings.commands
         facts = CommandFacts(
@@ -243,7 +244,7 @@ class Driver:
         shown = (workspace.history, *serving.readable())
 
         def sandbox(mark: str) -> Sandbox:
-            return self.crew.ground.sandbox(shown, mark)
+            return self.crew.ground.sandbox(shown, mark, workspace.within.prefix)
 
         return BrowserLooking(
             workspace=workspace,

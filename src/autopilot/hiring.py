@@ -194,6 +194,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
     root = Path(begun.root)
     return AgentView(
         readable=readable,
+        below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,

@@ -106,7 +106,7 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
 
 
 def _roadmap(text: bytes, path: str, phase_folders: Mapping[str, tuple[str, ...]]) -> Roadmap:
-    """Raises `RoadmapInvalid`. Where there are no phases it also says which plans are on disk and would be left alone."""
+    """Raises `RoadmapInvalid`; if there are no phases, the error names the plans on disk, which are left alone."""
     try:
         return roadmap.read(text, path)
     except RoadmapInvalid as error:

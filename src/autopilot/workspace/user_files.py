@@ -7,7 +7,15 @@ from autopilot.domain.errors import RepositoryInvalid, StorageFailed
 
 
 def find_root(folder: Path) -> Path:
-    """The top of the repository the folder lies in."""
+    """The project's folder: the nearest one with `.planning` from here upwards, at most the top of the repository."""
+    top, here = find_top(folder), folder.resolve()
+    upwards = (here, *here.parents)
+    inside = upwards[: upwards.index(top) + 1]
+    return next((place for place in inside if (place / ".planning").is_dir()), top)
+
+
+def find_top(folder: Path) -> Path:
+    """The top of the repository the folder is in."""
     for place in (folder.resolve(), *folder.resolve().parents):
         if (place / ".git").exists():
             return place
