@@ -14,11 +14,12 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
+    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
                   "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
+    "command_trial": {"hiring", "attesting", "provision", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "projecting", "provision", *EVERYTHING},

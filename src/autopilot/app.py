@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing, stopping, verdicts
+from autopilot import attesting, command_trial, notifying, redoing, stopping, verdicts
 from autopilot.agents.choose import staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.attesting import Held
@@ -22,6 +22,7 @@ from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.modes import asks
 from autopilot.domain.person import NOBODY, Person
+from autopilot.domain.phase import Note
 from autopilot.domain.protocols import Listener
 from autopilot.domain.receipts import Recheck
 from autopilot.domain.record import RunRecord
@@ -33,7 +34,7 @@ from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
-from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
+from autopilot.hiring import Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
@@ -59,11 +60,10 @@ from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.versions import missing_program
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
-from autopilot.workspace.git import COMMON, Git, user_env
-from autopilot.workspace.git_workspace import Places
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
@@ -201,7 +201,7 @@ def examine(folder: str) -> tuple[Check, ...]:
     return (
         git_check(repository.git),
         *repository_checks(root, repository),
-        *planning_checks(lambda: read_project(root)),
+        *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
         *_dependency_checks(root, repository),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
@@ -363,20 +363,6 @@ def reports(folder: str) -> "Reports":
     return Reports(folder)
 
 
-def check_repository(root: Path, processes: ChildProcesses) -> str:
-    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
-    repository = user_repository(root, processes)
-    repository.shape()
-    return repository.start().base
-
-
-def user_repository(root: Path, processes: ChildProcesses) -> UserRepository:
-    """The repository the project in the folder is part of."""
-    places = Places(root=root, cache=cache_folder())
-    git = Git(processes=processes, cwd=places.top, env=user_env(os.environ), flags=COMMON)
-    return UserRepository(places.top, git, places.within)
-
-
 def read_project(root: Path) -> Project:
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
     return understand(lambda path: read_bytes(root / path), root_files(root, manifests), phase_folders(root))
@@ -398,4 +384,13 @@ def desk(folder: str) -> Desk:
     """The planning files of the repository, to look at and to edit."""
     root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
     pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
-    return Desk(root=root, pens=pens, root_files=lambda: root_files(root, manifests))
+    return Desk(
+        root=root, pens=pens, root_files=lambda: root_files(root, manifests), tried=lambda: tried_commands(root)
+    )
+
+
+def tried_commands(root: Path) -> tuple[Note, ...]:
+    """Which of the detected commands do not run here, each run once in the sandbox."""
+    project = read_project(root)
+    request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or user_choices().sandbox)
+    return tuple(command_trial.notes(root, project, settings_of(request, project)))

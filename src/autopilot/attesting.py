@@ -85,7 +85,7 @@ def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, war
     require_commit(git, proof.commit)
     files, differences = frozen_texts(root, git, proof)
     differences += [*contradictions(held.statement), *_denied(root, held)]
-    with _workspace(root, git, processes, proof.commit) as workspace:
+    with borrowed_workspace(root, git, processes, proof.commit) as workspace:
         if workspace.tree(proof.commit) != proof.tree:
             differences.append(f"the tree of {proof.commit[:12]} is not {proof.tree[:12]}")
         facts = _facts(workspace, processes, proof, sandbox, warn)
@@ -144,7 +144,7 @@ def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], li
 
 
 @contextmanager
-def _workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> Iterator[GitWorkspace]:
+def borrowed_workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> Iterator[GitWorkspace]:
     """A workspace over a repository of its own that borrows the user's objects; gone afterwards."""
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)

@@ -131,8 +131,8 @@ def dependency_checks(settings: Settings, root: Path, repository: UserRepository
             found=f"{names} made by `{settings.setup}`, once for each state of the lock files, with network",
         )
         return
-    names = places(settings.dependencies, repository.within)
-    for offer in survey(repository.root, names, repository.ignores):
+    wanted = places(settings.dependencies, repository.within)
+    for offer in survey(repository.root, wanted, repository.ignores):
         if offer.refusal:
             found = f"{offer.name} is not linked: {offer.refusal}"
             yield Check(level="warn", what="dependencies", found=found, fix=remedy(root))

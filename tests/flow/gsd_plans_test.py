@@ -9,6 +9,7 @@ import pytest
 from autopilot import app
 from autopilot.domain.errors import RoadmapInvalid
 from autopilot.domain.forecast import Forecast
+from autopilot.domain.phase import PlanOnDisk
 from autopilot.domain.request import RunRequest
 from support.repos import make_repo
 
@@ -56,10 +57,15 @@ def seen_in(root: Path) -> tuple[set[str], list[int]]:
         seen = app.foresee(RunRequest(folder=str(root), phases="all", agent="scripted:none.toml"))
     except RoadmapInvalid as error:
         return set(re.findall(r"\.planning/phases/[^\s,]+PLAN\.md", error.why)), []
-    phases = (*seen.phases, *seen.left_out)
-    return {*seen.other_plans, *named(seen, root)}, [plan.tasks for phase in phases for plan in phase.plan_files]
+    phases = plans_of(seen)
+    return {*seen.other_plans, *named(seen, root)}, [plan.tasks for plans in phases.values() for plan in plans]
 
 
 def named(seen: Forecast, root: Path) -> set[str]:
     folders = app.read_project(root).folders
-    return {f"{folders[phase.id]}/{plan.file}" for phase in (*seen.phases, *seen.left_out) for plan in phase.plan_files}
+    return {f"{folders[phase]}/{plan.file}" for phase, plans in plans_of(seen).items() for plan in plans}
+
+
+def plans_of(seen: Forecast) -> dict[str, tuple[PlanOnDisk, ...]]:
+    run = {phase.id: phase.plan_files for phase in seen.phases}
+    return run | {phase.id: phase.plan_files for phase in seen.left_out}

@@ -3,7 +3,7 @@
 import argparse
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autopilot.cli import console, terminal
@@ -33,6 +33,8 @@ class Desk(Protocol):
     def roadmap(self) -> Roadmap: ...
     def plans(self) -> dict[str, tuple[int, int]]: ...
     def findings(self) -> tuple[Note, ...]: ...
+    @property
+    def tried(self) -> Callable[[], tuple[Note, ...]]: ...
     def refuse_overlap(self, text: str) -> None: ...
     def add(self, text: str, depends: tuple[str, ...], goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
     def insert(self, after: str, text: str, goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
@@ -77,7 +79,7 @@ def _done(plans: int, done: int) -> str:
 
 
 def _check(desk: Desk, *, as_json: bool) -> int:
-    path, notes = desk.roadmap().path, desk.findings()
+    path, notes = desk.roadmap().path, (*desk.findings(), *desk.tried())
     errors = _count(notes, "error")
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})

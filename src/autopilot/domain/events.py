@@ -36,6 +36,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     they said about phases, now or in earlier runs.
 
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
+    `unused` says by its name why a command that was detected does not run here: its gate is absent in this run.
     """
 
     run: str
@@ -57,6 +58,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     passed_over: tuple[DoneBefore, ...] = ()
     consulted: tuple[Consulted, ...] = ()
     contexts: dict[str, UserContext] = {}
+    unused: dict[str, str] = {}
 
 
 class RunResumed(Tagged, frozen=True, kw_only=True):

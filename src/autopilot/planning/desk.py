@@ -65,9 +65,12 @@ class Pens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
+    """`tried` runs the detected commands once and tells of those that do not run here."""
+
     root: Path
     pens: Pens
     root_files: Callable[[], Mapping[str, str]]
+    tried: Callable[[], tuple[Note, ...]] = tuple
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]

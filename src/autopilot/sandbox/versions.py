@@ -1,10 +1,12 @@
 """The versions of what facts depend on: the system, git, the sandbox and the project's own tools, each asked once."""
 
+import os
 import platform
 import re
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from autopilot import __version__
 from autopilot.domain.errors import AutopilotError
@@ -22,6 +24,7 @@ ANSWERING = frozenset(
         "ruby", "ruff", "rustc", "tox", "tsc", "uv", "vitest", "yarn",
     }
 )  # fmt: skip
+BUILT_IN = frozenset({"cd", "export", "test", "[", "set", "source", ".", "if", "for", "(", "{", "true", "false"})
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
@@ -41,6 +44,22 @@ def tool_versions(processes: Processes, commands: Iterable[str], environment: Ma
         if said:
             found[name if name not in found else f"{name} on PATH"] = said
     return found
+
+
+def missing_program(command: str, root: Path, environment: Mapping[str, str]) -> str:
+    """The program the command starts with, if it is neither on the PATH nor a file of the project; else empty."""
+    try:
+        words = [word for word in shlex.split(command) if "=" not in word.partition("/")[0]]
+    except ValueError:
+        return ""
+    program = words[0] if words else ""
+    if not program or program in BUILT_IN:
+        return ""
+    if "/" in program:
+        return "" if os.access(root / program, os.X_OK) else program
+    linked = (root / folder / "bin" / program for folder in (".venv", "venv"))
+    there = shutil.which(program, path=environment.get("PATH", os.defpath)) or any(path.exists() for path in linked)
+    return "" if there else program
 
 
 def _programs(commands: Iterable[str]) -> Iterable[str]:

@@ -219,8 +219,8 @@ class Store:
         """What is in the commit's root and on the way down to the project: path to object id."""
         places = ("", *(f"{folder}/" for folder in self.within.folders))
         found = zip(places, self._levels(commit), strict=True)
-        lines = [(place, *line.split(b"\t", 1)) for place, listed in found for line in listed]
-        return {f"{place}{os.fsdecode(name)}": meta.split(b" ")[2].decode() for place, meta, name in lines}
+        lines = [(place, line.split(b"\t", 1)) for place, listed in found for line in listed]
+        return {f"{place}{os.fsdecode(name)}": meta.split(b" ")[2].decode() for place, (meta, name) in lines}
 
     def read(self, commit: str, path: str) -> str | None:
         """The text of a regular file of the commit."""
