@@ -90,6 +90,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Mappi
         about=None if about is None else about.decode("utf-8", "replace"),
         notes=(
             *(f"{n.file}:{n.line}: {n.what}" for n in found.notes),
+            *_unread(phases, places, on_disk),
             *settings.notes,
             *(() if settings.given else detected.notes),
         ),
@@ -103,6 +104,13 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
         phase.id: tuple(f"{r.id}: {r.text}".removesuffix(": ") for r in requirements.of_phase(stated, phases, phase.id))
         for phase in phases.phases
     }
+
+
+def _unread(phases: Iterable[Phase], places: Mapping[str, str], on_disk: Mapping[str, PhaseFiles]) -> Iterator[str]:
+    """What of the plans on disk cannot be carried out; of phases that are still to be done."""
+    for phase in phases:
+        if phase.status not in {"completed", "deferred"} and (problem := on_disk[phase.id].problem):
+            yield f"{places[phase.id]}: {problem} Phase {phase.id} is planned again."
 
 
 def _roadmap(text: bytes, path: str, phase_folders: Mapping[str, tuple[str, ...]]) -> Roadmap:
