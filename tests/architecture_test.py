@@ -14,13 +14,13 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
-                  "held_criteria", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
+    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "provision",
+                  "redoing", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},
     "attesting": {"hiring", "driving", *EVERYTHING},
-    "held_criteria": {"hiring", "attesting", *EVERYTHING},
+    "command_trial": {"hiring", "attesting", "provision", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "projecting", "provision", "roadmap_edits", *EVERYTHING},

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, notifying, redoing, roadmap_edits, stopping, verdicts
-from autopilot import held_criteria as held
+from autopilot import attesting, command_trial, notifying, redoing, roadmap_edits, stopping, verdicts
 from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
@@ -43,7 +42,7 @@ from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
-from autopilot.hiring import Warn, cache_folder, hire, past, processes_of
+from autopilot.hiring import Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
@@ -69,12 +68,11 @@ from autopilot.planning.write_back import with_project
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.versions import tool_check
+from autopilot.sandbox.versions import missing_program, tool_check
 from autopilot.session_log import SessionLog
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
 from autopilot.workspace.checkup import cache_check, disk_check, git_check, repository_checks
-from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files
 from autopilot.workspace.user_repo import UserRepository
 
@@ -289,13 +287,13 @@ def examine(folder: str) -> tuple[Check, ...]:
         processes = ChildProcesses()
         return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
-    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
+    repository = user_repository(root, processes)
     return (
-        git_check(git),
-        *repository_checks(root, git),
-        *planning_checks(lambda: read_project(root)),
+        git_check(repository.git),
+        *repository_checks(root, repository),
+        *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
         *_tool_checks(root, processes),
-        *_dependency_checks(root, UserRepository(root, git)),
+        *_dependency_checks(root, repository),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
@@ -327,15 +325,16 @@ def _tool_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
         gates = [found.command for found in forecasts.project_facts(project).commands.values() if found.command]
     except AutopilotError:
         return  # as below
+    present = [gate for gate in gates if not missing_program(gate, root, os.environ)]  # what is missing is said above
     criteria = (c.command for phase in project.roadmap.phases for c in phase.criteria if c.command)
-    yield from tool_check(processes, [*gates, *criteria], os.environ)
+    yield from tool_check(processes, [*present, *criteria], os.environ)
 
 
 def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check]:
     try:
         project = read_project(root)
         settings = settings_of(RunRequest(folder=str(root), phases="all"), project)
-        yield from dependency_checks(settings, root, repository.ignores)
+        yield from dependency_checks(settings, root, repository)
     except AutopilotError:
         return  # Told by the checks of the repository and of the planning files.
 
@@ -356,7 +355,7 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
-    return overview(project.roadmap, past(root / ".autopilot"), begun)
+    return overview(project.roadmap, past(root / ".autopilot"), begun, project.phase_files)
 
 
 def resume(
@@ -487,14 +486,6 @@ def reports(folder: str) -> "Reports":
     return Reports(folder)
 
 
-def check_repository(root: Path, processes: ChildProcesses) -> str:
-    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
-    git = Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON)
-    repository = UserRepository(root, git)
-    repository.shape()
-    return repository.start().base
-
-
 def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
     """Raises `RoadmapInvalid` without a roadmap, unless none is needed: then the project has no phases."""
     manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
@@ -522,14 +513,6 @@ def has_sandbox() -> bool:
     return sandbox_check(ChildProcesses()).level == "ok"
 
 
-def held_criteria(folder: str) -> tuple[Note, ...]:
-    """The criteria of open phases that hold already, each run once in the sandbox on the last commit."""
-    root = find_root(Path(folder))
-    project = read_project(root)
-    settings = settings_of(RunRequest(folder=folder), project)
-    return held.notes(root, project.roadmap, settings.commands, settings.limits)
-
-
 def desk(folder: str) -> Desk:
     """The planning files of the repository, to look at and to edit."""
     root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
@@ -539,4 +522,12 @@ def desk(folder: str) -> Desk:
         pens=pens,
         root_files=lambda: root_files(root, manifests),
         phase_folders=lambda: phase_folders(root),
+        tried=lambda: tried_commands(root),
     )
+
+
+def tried_commands(root: Path) -> tuple[Note, ...]:
+    """The detected commands that do not run here, and the criteria that hold already; each is run in the sandbox."""
+    project = read_project(root)
+    request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or user_choices().sandbox)
+    return command_trial.notes(root, project, settings_of(request, project))

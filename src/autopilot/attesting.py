@@ -58,7 +58,7 @@ def receipt(folder: str, phase: str) -> Held:
     root, name = find_root(Path(folder)), ids.normalise(phase)
     told = None
     if ids.valid(name):
-        own = folder_of(Phase(id=name, name=""), phase_folders(root))
+        own = folder_of(Phase(id=name, name=""), tuple(phase_folders(root)))
         path = root / ".planning" / "phases" / own / FILE
         told = held_at(path) if path.is_file() else _computed(root, name)
     if told is None:
@@ -128,7 +128,7 @@ def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], li
     for frozen in proof.frozen_tests:
         here = read_bytes(root / frozen.path)
         if here is None:
-            committed = git.run("cat-file", "blob", f"HEAD:{frozen.path}", ok=(0, 128))
+            committed = git.run("cat-file", "blob", f"HEAD:./{frozen.path}", ok=(0, 128))
             here = committed.stdout if committed.exit_code == 0 else None
         if here is None:
             problems.append(f"{frozen.path} is missing")
@@ -152,7 +152,9 @@ def borrowed_workspace(root: Path, git: Git, processes: ChildProcesses, commit: 
     with scratch_folder(str(cache)) as made:
         place = Path(made.path)
         try:
-            shape, borrowing = UserRepository(root, git).shape(), place / "repository"
+            own = Places(root=root, cache=cache)
+            within, borrowing = own.within, place / "repository"
+            shape = UserRepository(own.top, replace(git, cwd=own.top)).shape()
             git.run("init", "-q", "--template=", f"--object-format={shape.object_format}", str(borrowing))
             objects, shallow = borrowing / ".git" / "objects", read_bytes(shape.common_dir / "shallow")
             (objects / "info").mkdir(exist_ok=True)
@@ -160,7 +162,8 @@ def borrowed_workspace(root: Path, git: Git, processes: ChildProcesses, commit: 
             if shallow:
                 (borrowing / ".git" / "shallow").write_bytes(shallow)
             replace(git, cwd=borrowing).run("update-ref", "--no-deref", "HEAD", commit)
-            workspace = GitWorkspace(Places(root=borrowing, cache=place / "cache"), processes, "receipt", os.environ)
+            project = within.laid(borrowing)
+            workspace = GitWorkspace(Places(root=project, cache=place / "cache"), processes, "receipt", os.environ)
             workspace.start()
             yield workspace
         finally:
@@ -178,7 +181,7 @@ def _facts(
     limits = Limits(command_seconds=int(times.command_seconds), gate_seconds=int(times.gate_seconds))
     return CommandFacts(
         workspace=workspace,
-        sandbox=ground.sandbox((workspace.history,), "receipt"),
+        sandbox=ground.sandbox((workspace.history,), "receipt", workspace.within.prefix),
         limits=limits,
         redact=Redactor.of(os.environ),
     )

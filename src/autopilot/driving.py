@@ -12,6 +12,7 @@ import msgspec
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
 from autopilot.domain.distribution import how_to_install
+from autopilot.domain.does_not_run import not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     Entry,
@@ -21,6 +22,7 @@ from autopilot.domain.events import (
     RunStarted,
     RunStopped,
 )
+from autopilot.domain.evidence import CommandRun
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
@@ -31,7 +33,7 @@ from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import Resumption, RunEnd, report_name
 from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Settings, detected
 from autopilot.domain.tries import finished_steps, starts_anew
 from autopilot.domain.uniformity import alert, completed
 from autopilot.domain.verdict import Advance, Stop
@@ -98,6 +100,7 @@ class Driver:
         workspace.recover()
         workspace.snapshot_planning()
         first = msgspec.structs.replace(first, branch=begun.branch, base=begun.base, tools=self._tools(first))
+        first, tried = self._with_usable(workspace, first)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             ledger = past(self.home)
             settle(self.home, journal, ledger)
@@ -108,7 +111,20 @@ class Driver:
             streams.append_run(first)
             for session in {asked.session for asked in first.consulted}:
                 close(journal, session)
-            return self._drive(streams, workspace, first)
+            return self._drive(streams, workspace, first, tried)
+
+    def _with_usable(self, workspace: GitWorkspace, first: RunStarted) -> tuple[RunStarted, tuple[CommandRun, ...]]:
+        """Without detected commands that do not run here: each is run once on the untouched tree."""
+        with stopped_by_signals():
+            workspace.supply(self.crew.provision.source(workspace, self.crew.ground, self.warn))
+            tried = self._facts(workspace, first, NO_ATLAS).gates(first.base, detected(first.settings))
+        unused = {run.check: why for run in tried if (why := why_not_run(run))}
+        for run in tried:
+            if run.check in unused:
+                self.warn(not_used(run, unused[run.check]))
+        commands = msgspec.structs.replace(first.settings.commands, **dict.fromkeys(unused))
+        settings = msgspec.structs.replace(first.settings, commands=commands)
+        return msgspec.structs.replace(first, settings=settings, unused=unused), tried
 
     def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled) -> RunEnd:
         workspace = self.workspace(run)
@@ -171,11 +187,19 @@ class Driver:
         clear_abandoned()
         clear_torn(self.home)
 
-    def _drive(self, streams: ProjectedStreams, workspace: GitWorkspace, first: RunStarted) -> RunEnd:
+    def _drive(
+        self,
+        streams: ProjectedStreams,
+        workspace: GitWorkspace,
+        first: RunStarted,
+        tried: tuple[CommandRun, ...] = (),
+    ) -> RunEnd:
+        """`tried` are gates that were run already: those that passed are not run again."""
         hand_back()
         try:
             with stopped_by_signals(), kept_awake(os.environ, self.warn, wanted=self.crew.keep_awake):
                 hands = self.hands(workspace, first)
+                hands.facts.recall(tried)
                 self._warn_of_held(hands, streams)
                 with beating(streams, hands.clock):
                     finished = self._run(hands, streams)
@@ -226,13 +250,7 @@ class Driver:
     def _hands_in(self, workspace: GitWorkspace, first: RunStarted, atlas: Atlas) -> Hands:
         """With the clone of the workspace, and facts of its own: nothing else is shared by threads but what may be."""
         settings, processes, redactor = first.settings, self.crew.processes, Redactor.of(os.environ)
-        ground, provision = self.crew.ground, self.crew.provision
-        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact")
-        sandbox = EquippedSandbox(confined, provision.kit) if provision.readable else confined
-        limits, commands = settings.limits, settings.commands
-        facts = CommandFacts(
-            workspace=workspace, sandbox=sandbox, limits=limits, commands=commands, redact=redactor, atlas=atlas
-        )
+        facts = self._facts(workspace, first, atlas)
         return Hands(
             agent=self.crew.agent,
             reviewer=self.crew.reviewer,
@@ -262,6 +280,19 @@ class Driver:
             hurried=FileNudge(self.home).names,
         )
 
+    def _facts(self, workspace: GitWorkspace, first: RunStarted, atlas: Atlas) -> CommandFacts:
+        ground, provision, settings = self.crew.ground, self.crew.provision, first.settings
+        below = workspace.within.prefix
+        confined = ground.sandbox((workspace.history, *provision.readable), f"{first.run}/fact", below)
+        return CommandFacts(
+            workspace=workspace,
+            sandbox=EquippedSandbox(confined, provision.kit) if provision.readable else confined,
+            limits=settings.limits,
+            commands=settings.commands,
+            redact=Redactor.of(os.environ),
+            atlas=atlas,
+        )
+
     def _signing(self, settings: Settings) -> Callable[[str], str | None]:
         return signer_of(self.home, self.crew.processes, self.warn).sign if settings.sign_receipts else unsigned
 
@@ -284,7 +315,7 @@ class Driver:
         shown = (workspace.history, *serving.readable())
 
         def sandbox(mark: str) -> Sandbox:
-            return self.crew.ground.sandbox(shown, mark)
+            return self.crew.ground.sandbox(shown, mark, workspace.within.prefix)
 
         return BrowserLooking(
             workspace=workspace,

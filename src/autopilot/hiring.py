@@ -36,6 +36,7 @@ from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.redoing import Redoing
 from autopilot.workspace.signing import GitSigner
+from autopilot.workspace.user_repo import UserRepository
 
 Warn = Callable[[str], None]
 LONGEST_LEASE_S = 86_400
@@ -50,6 +51,20 @@ def cache_folder() -> Path:
 def processes_of(root: Path) -> ChildProcesses:
     """Children of a run in this repository, told from those of every other by its path."""
     return ChildProcesses(territory=hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16])
+
+
+def user_repository(root: Path, processes: ChildProcesses) -> UserRepository:
+    """The repository the project in the folder is part of."""
+    places = Places(root=root, cache=cache_folder())
+    git = Git(processes=processes, cwd=places.top, env=user_env(os.environ), flags=COMMON)
+    return UserRepository(places.top, git, places.within)
+
+
+def check_repository(root: Path, processes: ChildProcesses) -> str:
+    """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
+    repository = user_repository(root, processes)
+    repository.shape()
+    return repository.start().base
 
 
 def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProcesses:
@@ -194,6 +209,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
     root = Path(begun.root)
     return AgentView(
         readable=readable,
+        below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,

@@ -1,7 +1,7 @@
 """Which dependency folders a run's clones and checkouts get, by which way, and what its user is told about it."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from autopilot.sandbox.equipped import Kit
 from autopilot.workspace.dependency_folders import Offer, advice, interpreter_home, survey
 from autopilot.workspace.git_workspace import GitWorkspace
 from autopilot.workspace.supplies import Installed, Nothing, Source
+from autopilot.workspace.user_files import find_top
+from autopilot.workspace.user_repo import UserRepository
+from autopilot.workspace.within import Within
 
 SETUP_SECONDS = 1800.0
 UNGUARDED = "nothing would keep commands and agents from writing to them"
@@ -30,14 +33,16 @@ class Provision:
     readable: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     run: str = ""
+    below: str = ""
 
     @property
     def kit(self) -> Kit:
-        return Kit(self.readable)
+        return Kit(self.readable, self.below)
 
     def source(self, workspace: GitWorkspace, ground: Ground, tell: Callable[[str], None]) -> Source:
         if self.setup is not None:
-            return workspace.set_up(self.setup, self.names, set_up_in(ground, f"{self.run}/set-up"), tell)
+            run = set_up_in(ground, f"{self.run}/set-up", self.below)
+            return workspace.set_up(self.setup, self.names, run, tell)
         return Installed(self.linked) if self.linked else Nothing()
 
 
@@ -48,23 +53,42 @@ def provide(settings: Settings, root: Path, workspace: GitWorkspace, ground: Gro
     """
     if settings.setup is not None:
         return _by_command(settings.setup, settings.dependencies, root, workspace)
-    offers = survey(root, settings.dependencies, workspace.ignores)
+    top, within = find_top(root), workspace.within
+    offers = survey(top, places(settings.dependencies, within), workspace.ignores)
     guarded = ground.tier != "none" and settings.confine_agents
     linked = {offer.name: str(offer.folder) for offer in offers if guarded and not offer.refusal}
-    homes = (interpreter_home(Path(folder), root) for folder in linked.values())
+    homes = (interpreter_home(Path(folder), top) for folder in linked.values())
     readable = (*linked.values(), *(home for home in homes if home))
     return Provision(
-        root=root, names=tuple(linked), linked=linked, readable=readable, remarks=tuple(_remarks(offers, root, guarded))
+        root=root,
+        names=tuple(linked),
+        linked=linked,
+        readable=readable,
+        remarks=tuple(_remarks(offers, root, guarded)),
+        below=within.prefix,
     )
+
+
+def places(names: Iterable[str], within: Within) -> tuple[str, ...]:
+    """Where dependency folders may be, from the top of the repository: in the project's folder, and at the top."""
+    named = tuple(names)
+    return tuple(dict.fromkeys((*(within.whole(name) for name in named), *named)))
 
 
 def _by_command(setup: str, wanted: tuple[str, ...], root: Path, workspace: GitWorkspace) -> Provision:
     """Only folders git leaves out: the others belong to the commits."""
-    names = tuple(name for name in wanted if workspace.ignores(name))
+    names = tuple(name for name in places(wanted, workspace.within) if workspace.ignores(name))
     if not names:
         remark = f"workspace.setup is not run: git ignores none of {', '.join(wanted)}, so none of them can be linked."
         return Provision(root=root, remarks=(remark,))
-    return Provision(root=root, names=names, setup=setup, readable=(str(workspace.installed),), run=workspace.run)
+    return Provision(
+        root=root,
+        names=names,
+        setup=setup,
+        readable=(str(workspace.installed),),
+        run=workspace.run,
+        below=workspace.within.prefix,
+    )
 
 
 def _remarks(offers: tuple[Offer, ...], root: Path, guarded: bool) -> Iterator[str]:  # noqa: FBT001 - a fact, no mode
@@ -84,11 +108,11 @@ def remedy(root: Path) -> str:
     )
 
 
-def set_up_in(ground: Ground, mark: str) -> Callable[[str, str], Ran]:
+def set_up_in(ground: Ground, mark: str, below: str = "") -> Callable[[str, str], Ran]:
     """Runs the user's set-up command: network open, no home, nothing writable but the folder it is run in."""
 
     def run(command: str, folder: str) -> Ran:
-        processes: Processes = ground.agents(AgentView(trusts_repository=True))
+        processes: Processes = ground.agents(AgentView(trusts_repository=True, below=below))
         # A home without any account: what is installed gets no keys to see.
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": f"{folder}.home", "LANG": "C.UTF-8"}
         argv = ("bash", "-euo", "pipefail", "-c", command, "bash")
@@ -97,7 +121,7 @@ def set_up_in(ground: Ground, mark: str) -> Callable[[str, str], Ran]:
     return run
 
 
-def dependency_checks(settings: Settings, root: Path, is_ignored: Callable[[str], bool]) -> Iterator[Check]:
+def dependency_checks(settings: Settings, root: Path, repository: UserRepository) -> Iterator[Check]:
     """What `autopilot doctor` says: by which way the folders reach clones, or why they do not."""
     if settings.setup is not None:
         names = ", ".join(settings.dependencies)
@@ -107,7 +131,8 @@ def dependency_checks(settings: Settings, root: Path, is_ignored: Callable[[str]
             found=f"{names} made by `{settings.setup}`, once for each state of the lock files, with network",
         )
         return
-    for offer in survey(root, settings.dependencies, is_ignored):
+    wanted = places(settings.dependencies, repository.within)
+    for offer in survey(repository.root, wanted, repository.ignores):
         if offer.refusal:
             found = f"{offer.name} is not linked: {offer.refusal}"
             yield Check(level="warn", what="dependencies", found=found, fix=remedy(root))

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.events import RunStarted
+from autopilot.domain.phase import Plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import (
     QUALITY,
@@ -90,7 +91,7 @@ class Archive:
     def _of_pass(self, bare: Before, record: PhaseRecord) -> Before:
         return msgspec.structs.replace(
             bare,
-            plan=record.plan or self._project.plans.get(record.phase.id),
+            plan=record.plan or self._whole_plan(record.phase.id),
             feedback=feedback(record, QUALITY),
             deficiencies=sorted_by_shortfall(deficiencies(record, gap_target(bare.score))),
         )
@@ -103,10 +104,15 @@ class Archive:
         found = shortfalls.found(papers, folder, gap_target(bare.score), self._issues(phase))
         return msgspec.structs.replace(
             bare,
-            plan=self._project.plans.get(phase),
+            plan=self._whole_plan(phase),
             feedback=tuple(one.feedback for one in found),
             deficiencies=found,
         )
+
+    def _whole_plan(self, phase: str) -> Plan | None:
+        """Those of its plan files that are done, too: what is mended was made by all of them."""
+        found = self._project.phase_files.get(phase)
+        return found.whole if found else None
 
     def _papers(self, phase: str, folder: str) -> Iterator[tuple[str, str]]:
         diagnostic = f".autopilot/diagnostics/phase-{phase}-{shortfalls.DIAGNOSTIC}"

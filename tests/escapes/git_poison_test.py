@@ -10,6 +10,7 @@ import pytest
 
 from autopilot.workspace.checkup import git_check, repository_checks
 from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.user_repo import UserRepository
 from escapes.git_poisons import ENV as TRUSTING
 from escapes.git_poisons import POISONS, Poison, Trap, hooks, make_trap
 from support.repos import git, make_repo, write
@@ -84,7 +85,10 @@ def bring_home(bench: Bench, commit: str) -> None:
     assert workspace.land(final).landed
     workspace.write_planning(files)
     user = Git(processes=bench.processes, cwd=root, env=user_env(ENV), flags=COMMON)
-    assert {check.level for check in (git_check(user), *repository_checks(root, user))} <= {"ok", "warn"}
+    assert {check.level for check in (git_check(user), *repository_checks(root, UserRepository(root, user)))} <= {
+        "ok",
+        "warn",
+    }
 
 
 def verbs_of(bench: Bench) -> set[str]:

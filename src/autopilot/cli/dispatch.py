@@ -17,10 +17,7 @@ def perform(verb: str, options: argparse.Namespace) -> int:
             from autopilot.cli import init, phases
 
             desk = app.desk(verbs.here())
-            if verb == "init":
-                done = init.perform(options, desk)
-            else:
-                done = phases.perform(options, desk, lambda: app.held_criteria(verbs.here()))
+            done = init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
         case "receipt" | "verdict":
             from autopilot.cli import receipt, verdict
 

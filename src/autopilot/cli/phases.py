@@ -31,21 +31,23 @@ class Desk(Protocol):
     """The planning files, to look at and to edit."""
 
     def roadmap(self) -> Roadmap: ...
+    def plans(self) -> dict[str, tuple[int, int]]: ...
     def findings(self) -> tuple[Note, ...]: ...
+    @property
+    def tried(self) -> Callable[[], tuple[Note, ...]]: ...
     def refuse_overlap(self, text: str) -> None: ...
     def add(self, text: str, depends: tuple[str, ...], goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
     def insert(self, after: str, text: str, goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
     def remove(self, phase_id: str) -> Edit: ...
 
 
-def perform(options: argparse.Namespace, desk: Desk, held: Callable[[], tuple[Note, ...]]) -> int:
-    """The exit code of the verb in `options`. `held` runs the criteria and finds those that hold already."""
+def perform(options: argparse.Namespace, desk: Desk) -> int:
+    """The exit code of the verb in `options`."""
     match options.verb:
         case "phases list":
             return _list(desk, as_json=options.json)
         case "phases check":
-            more = () if options.no_run else held()
-            return _check(desk, more, as_json=options.json)
+            return _check(desk, () if options.no_run else desk.tried(), as_json=options.json)
         case "phases add" | "phases insert":
             return _put(options, desk)
         case "phases remove":
@@ -55,20 +57,29 @@ def perform(options: argparse.Namespace, desk: Desk, held: Callable[[], tuple[No
 
 
 def _list(desk: Desk, *, as_json: bool) -> int:
-    seen = desk.roadmap()
+    seen, plans = desk.roadmap(), desk.plans()
     if as_json:
-        _say_json({"phases": [_plain(p) for p in seen.phases], "findings": [_finding(n) for n in seen.notes]})
+        phases = [{**_plain(p), "plans": plans[p.id][0], "plans_done": plans[p.id][1]} for p in seen.phases]
+        _say_json({"phases": phases, "findings": [_finding(n) for n in seen.notes]})
         return 0
-    rows = [("Phase", "Status", "Needs", "Name")]
-    rows += [(p.id, p.status.replace("_", " "), ", ".join(p.depends_on) or "-", p.name) for p in seen.phases]
+    rows = [("Phase", "Status", "Plans", "Needs", "Name")]
+    rows += [(p.id, p.status.replace("_", " "), _done(*plans[p.id]), _needs(p), p.name) for p in seen.phases]
     console.say("\n".join(_table(rows)))
     if seen.notes:
         console.say(f"\n{len(seen.notes)} findings; see them with: autopilot phases check")
     return 0
 
 
-def _check(desk: Desk, more: tuple[Note, ...], *, as_json: bool) -> int:
-    path, notes = desk.roadmap().path, sorted((*desk.findings(), *more), key=lambda note: note.line)
+def _needs(phase: Phase) -> str:
+    return ", ".join(phase.depends_on) or "-"
+
+
+def _done(plans: int, done: int) -> str:
+    return f"{done}/{plans}" if plans else "-"
+
+
+def _check(desk: Desk, tried: tuple[Note, ...], *, as_json: bool) -> int:
+    path, notes = desk.roadmap().path, sorted((*desk.findings(), *tried), key=lambda note: note.line)
     errors = _count(notes, "error")
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})
@@ -154,9 +165,9 @@ def _say_json(data: dict[str, Any]) -> None:
     console.say(json.dumps(data, ensure_ascii=False))
 
 
-def _table(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
+def _table(rows: Sequence[tuple[str, str, str, str, str]]) -> list[str]:
     """Columns within 80; a long list of needs and a long name are cut."""
-    limits = (12, 12, 16)
+    limits = (12, 12, 7, 16)
     widths = [min(limit, max(len(row[n]) for row in rows)) for n, limit in enumerate(limits)]
     room = _WIDTH - sum(widths) - 2 * len(widths)
     return [

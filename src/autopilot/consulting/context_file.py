@@ -5,17 +5,22 @@ from pathlib import Path
 
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.planning.context_md import Talk, context_md
+from autopilot.planning.folders import own_file
 from autopilot.workspace.beneath import Refused, opened, read_regular, write_atomic
 from autopilot.workspace.git import storage_errors
+
+NAME = "CONTEXT.md"
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFile:
     root: Path
 
-    def write(self, folder: str, talk: Talk) -> str:
-        """The file's path; it is on disk when this returns."""
-        path = f"{folder}/CONTEXT.md"
+    def write(self, folder: str, phase: str, talk: Talk) -> str:
+        """The file's path: the user's own `03-CONTEXT.md` if there is one. It is on disk when this returns."""
+        place = self.root / folder
+        names = [each.name for each in place.iterdir()] if place.is_dir() else []
+        path = f"{folder}/{own_file(names, phase, NAME) or NAME}"
         with storage_errors("writing to .planning"), opened(self.root) as top:
             write_atomic(top, path, context_md(talk, self.read(path)).encode("utf-8", "replace"))
         return path

@@ -286,7 +286,7 @@ class Discussion:
             ideas=notes.ideas,
             deferred=notes.deferred,
         )
-        path = self.paper.write(notes.brief.dir, talk)
+        path = self.paper.write(notes.brief.dir, notes.brief.phase.id, talk)
         before = self.file.read().phase(phase.id).questions
         areas = dict.fromkeys([*(q.area for q in before if q.answer and q.area), *notes.talked])
         changes = {

@@ -13,7 +13,9 @@ MOST_TASKS = 8
 
 
 def batched(record: PhaseRecord) -> bool:
-    return len(auto_tasks(record)) > MOST_TASKS
+    """Not where the user has split the work into plan files: their waves say what comes after what."""
+    parts = record.plan.parts if record.plan else ()
+    return not parts and len(auto_tasks(record)) > MOST_TASKS
 
 
 def batch_of(record: PhaseRecord) -> Batch | None:

@@ -41,6 +41,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     `before` is what earlier runs left of targets they had worked on; `remarks` are lines on phases that were left out.
     `satisfied` are the phases that an earlier run found to be there already and that nobody has accepted yet.
     `unaudited` are phases that earlier runs completed and whose end has not looked at them.
+    `unused` says by its name why a command that was detected does not run here: its gate is absent in this run.
     """
 
     run: str
@@ -65,6 +66,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True):
     satisfied: tuple[str, ...] = ()
     unaudited: tuple[str, ...] = ()
     roadmap_sha256: str = ""
+    unused: dict[str, str] = {}
 
     def going_by(self, roadmap: RoadmapTaken | None) -> "RunStarted":
         """With what was taken of an edited roadmap."""

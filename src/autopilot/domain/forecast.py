@@ -1,6 +1,6 @@
 """What a run would do and cost, told before it starts."""
 
-from autopilot.domain.phase import PhaseType
+from autopilot.domain.phase import PhaseType, PlanOnDisk
 from autopilot.domain.value import Value
 
 
@@ -62,7 +62,7 @@ class PhaseForecast(Value, frozen=True, kw_only=True):
 
     `route` names the steps expected, `skipped` those left out and why; `prompts` holds the tokens of every prompt that
     can be written before there is a plan. `runnable` counts the roadmap's criteria with a command, `task_types` the
-    plan's tasks in the words of PRE-04.
+    plan's tasks in the words of PRE-04. `plan_files` are the plans on disk, those already done among them.
     """
 
     id: str
@@ -82,12 +82,14 @@ class PhaseForecast(Value, frozen=True, kw_only=True):
     task_types: str = ""
     usd: Dollars | None = None
     warning: str = ""
+    plan_files: tuple[PlanOnDisk, ...] = ()
 
 
 class LeftOut(Value, frozen=True, kw_only=True):
     id: str
     name: str
     why: str
+    plan_files: tuple[PlanOnDisk, ...] = ()
 
 
 class CommandSource(Value, frozen=True, kw_only=True):
@@ -104,7 +106,11 @@ class ProjectFacts(Value, frozen=True, kw_only=True):
 
 
 class Forecast(Value, frozen=True, kw_only=True):
-    """`resumes` names the unfinished run that would go on; `problems` are reasons why none would start."""
+    """
+    `resumes` names the unfinished run that would go on; `problems` are reasons why none would start.
+
+    `other_plans` are plan files in folders that belong to no phase of the roadmap.
+    """
 
     phases: tuple[PhaseForecast, ...]
     left_out: tuple[LeftOut, ...]
@@ -121,3 +127,4 @@ class Forecast(Value, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     token_note: str = ""
+    other_plans: tuple[str, ...] = ()

@@ -28,15 +28,17 @@ def split_due(record: PhaseRecord) -> SplitDetails | None:
     """
     Whether the pass is to end here because it is too big: behind its plan, or before a remediation begins.
 
-    A part is never split again (AMB-11), nor a plan the user has written, nor work that has begun.
+    A part is never split again (AMB-11), nor a plan the user has written, revised or not, nor work that has begun.
     """
     if record.brief.parent:
         return None
+    given = record.brief.plan
+    users = given is not None and given.existed_before
     last = record.finished[-1] if record.finished else None
     if last is None:
         found = _of_feedback(record) if record.brief.cycle else None
     elif isinstance(last.result, Planned) and isinstance(last.verdict, Advance) and record.commit == record.brief.base:
-        found = _of_plan(record, last.result.plan) if last.result.plan else None
+        found = _of_plan(record, last.result.plan) if last.result.plan and not users else None
     else:
         found = None
     return found if found and found.total_sub_phases > 1 else None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Phase, Plan, task_types
+from autopilot.domain.phase import Phase, Plan, PlanOnDisk, task_types
 from autopilot.domain.redo import Deficiency, Mode
 from autopilot.domain.returns import Justification, PassEvidence, SplitDetails, SubEnd
 from autopilot.domain.user_context import UserContext
@@ -63,6 +63,8 @@ class Brief(Value, frozen=True, kw_only=True):
     `continues` names the pass that this one continues. `accepted`: plan-check let `plan` through in an earlier pass, so
     every task of it has to be carried out. `accepted_before` are plans of this phase that a later one replaced: what
     they ask for must still hold.
+    `plan_files` are the plan files in the phase's folder when the run started. `research` is the research the user
+    brought, as `03-RESEARCH.md`.
     """
 
     phase: Phase
@@ -104,6 +106,8 @@ class Brief(Value, frozen=True, kw_only=True):
     continues: Continuation | None = None
     accepted: bool = False
     accepted_before: tuple[Plan, ...] = ()
+    plan_files: tuple[PlanOnDisk, ...] = ()
+    research: str = ""
 
     @property
     def began_on(self) -> str:

@@ -164,14 +164,74 @@ class TaskTest(Value, frozen=True, kw_only=True):
     text: str
 
 
+class MustHaves(Value, frozen=True, kw_only=True):
+    """What a plan file says must hold once all its tasks are done."""
+
+    truths: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+class PlanPart(Value, frozen=True, kw_only=True):
+    """
+    One plan file of a phase that has several, as `03-02-PLAN.md`.
+
+    `tasks` are the ids of its tasks, `depends_on` the plan files of this phase that come first. A part that is not
+    `autonomous` has a task for a person.
+    """
+
+    file: str
+    tasks: tuple[str, ...]
+    wave: int = 1
+    depends_on: tuple[str, ...] = ()
+    autonomous: bool = True
+    files_modified: tuple[str, ...] = ()
+    must_haves: MustHaves = MustHaves()
+
+
 class Plan(Value, frozen=True, kw_only=True):
-    """A proposal until plan-check accepts it, then a contract: `sha256` is over the text and the test files."""
+    """
+    A proposal until plan-check accepts it, then a contract: `sha256` is over the text and the test files.
+
+    `parts` are the plan files it was put together from; empty for a plan in a single PLAN.md.
+    """
 
     text: str
     tasks: tuple[Task, ...]
     tests: tuple[TaskTest, ...] = ()
     sha256: str = ""
     existed_before: bool = False
+    parts: tuple[PlanPart, ...] = ()
+
+
+class PlanOnDisk(Value, frozen=True, kw_only=True):
+    """A plan file in a phase's folder. `done`: a summary of it is there. `tasks` is 0 for one that cannot be read."""
+
+    file: str
+    done: bool = False
+    tasks: int = 0
+
+
+class PhaseFiles(Value, frozen=True, kw_only=True):
+    """
+    What the user brought for a phase, in its folder.
+
+    `to_do` is the plan of the plan files without a summary, `whole` that of all of them; `problem` says why there is
+    none. The others are names of files, as `03-CONTEXT.md`, and empty where there is none.
+    """
+
+    plans: tuple[PlanOnDisk, ...] = ()
+    to_do: Plan | None = None
+    whole: Plan | None = None
+    problem: str = ""
+    context: str = ""
+    research: str = ""
+    verification: str = ""
+    uat: str = ""
+
+    @property
+    def done(self) -> int:
+        return sum(plan.done for plan in self.plans)
 
 
 def task_types(plan: Plan | None) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun, Work
-from autopilot.domain.phase import Kind, Task
+from autopilot.domain.phase import Kind, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Debugged,
@@ -54,6 +54,12 @@ def nothing_built(record: PhaseRecord) -> bool:
     """Whether all the work of the phase comes to no change; what a flag asks to improve was built in an earlier run."""
     seen = record.find(Verified)
     return seen is not None and seen.built is False and record.brief.mode not in {"quality", "gaps"}
+
+
+def newest_plan(record: PhaseRecord) -> Plan | None:
+    """The newest proposal since a plan was accepted, else the plan in force, else the one the pass was given."""
+    proposals = (s.result.plan for s in reversed(since_plan(record)) if isinstance(s.result, Planned))
+    return next((plan for plan in proposals if plan), None) or record.plan or record.brief.plan
 
 
 def since_replan(record: PhaseRecord) -> tuple[StepFinished, ...]:

@@ -11,7 +11,7 @@ from autopilot.domain.agent import Call, Reply
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
 from autopilot.domain.passes import PhaseOutcome
-from autopilot.domain.phase import Criterion, PhaseType, Plan
+from autopilot.domain.phase import Criterion, PhaseFiles, PhaseType, Plan
 from autopilot.domain.questions import Asking
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import StepResult
@@ -312,6 +312,10 @@ class Planning(Protocol):
 
     def plan(self, text: str, tests: Mapping[str, str]) -> Plan:
         """Raises `ConfigInvalid` for what cannot be read as a plan with at least one task."""
+        ...
+
+    def phase_files(self, files: Mapping[str, str], phase: str, tests: Mapping[str, str]) -> PhaseFiles:
+        """What the files of a phase's folder are, by their names, and the plan they make."""
         ...
 
     def problems(self, plan: Plan, record: PhaseRecord) -> tuple[Finding, ...]:

@@ -101,7 +101,8 @@ class Settings(Value, frozen=True, kw_only=True):
     `models` names by role a model or profile that goes before `model`.
 
     `wait` False: a usage window that is used up stops the run. `failover` are agents to ask when the usual one is not
-    to be had, in their order; `backends` by role all that are asked, the usual one included.
+    to be had, in their order; `backends` by role all that are asked, the usual one included. `detected` names the
+    commands that come from the project's manifest and not from its config.
     """
 
     agent: str
@@ -132,3 +133,9 @@ class Settings(Value, frozen=True, kw_only=True):
     wait: bool = True
     failover: tuple[str, ...] = ()
     backends: dict[str, tuple[str, ...]] = {}
+    detected: tuple[str, ...] = ()
+
+
+def detected(settings: Settings) -> Commands:
+    """The commands that were found in the project's manifest; those its config names are the user's word."""
+    return Commands(**{name: command for name, command in settings.commands.configured() if name in settings.detected})

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import msgspec
 
 from autopilot.domain.costs import estimated_tokens
-from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered, MergeRefused, StepFinished
 from autopilot.domain.held_out import held_out
 from autopilot.domain.integrity import rejected
 from autopilot.domain.passes import Brief
-from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.phase import Phase, PhaseFiles, Plan, number_of
+from autopilot.domain.plan_names import PLAN
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.repo_map import MAP_PATH
 from autopilot.domain.results import Triaged
@@ -27,8 +27,17 @@ from autopilot.engine.orchestrate import Spawn
 from autopilot.engine.redo import told_what_to_mend
 
 FRONT_MATTER = 5
+RESEARCH = "RESEARCH.md"
 # Folders of finished phases that are named: what a phase is told must not grow with the roadmap.
 MOST_DIRS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What the user brought for a phase, and the texts of the files in its folder by name."""
+
+    files: PhaseFiles
+    texts: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,10 @@ def brief_for(
         return mapped(msgspec.structs.replace(passes[-1].brief, **numbers, continues=continues), hands)
     promised, word = promised_plan(spawn, run, passes), refusal(run, phase.id)
     issues, done = word.complaints if word else (), completed_dirs(run)
-    found = promised or (told.plan if told else plan_for(spawn, run, passes, hands))
+    brought = phase_files(_folder(phase.id, run), number_of(phase), hands)
+    found = promised or (told.plan if told else plan_for(spawn, run, passes, brought))
+    there = brought.files
+    research = "" if there.research == RESEARCH or spawn.mode == "force" else there.research
     brief = Brief(
         phase=phase,
         dir=_folder(phase.id, run),
@@ -80,8 +92,11 @@ def brief_for(
         first_base=first_base(spawn.base, passes) if spawn.cycle else "",
         accepted=promised is not None,
         accepted_before=passes[-1].replaced_plans if passes and (promised or spawn.cycle) else (),
+        plan_files=there.plans,
+        research=research,
     )
-    brief = mapped(brief if passes else before_the_run(brief, hands.workspace.planning_files()), hands)
+    files = hands.workspace.planning_files()
+    brief = mapped(brief if passes else before_the_run(brief, files, there.verification), hands)
     return told_what_to_mend(brief, run, passes) if spawn.cycle and not (issues or told) else brief
 
 
@@ -96,9 +111,9 @@ def mapped(brief: Brief, hands: Hands) -> Brief:
     return msgspec.structs.replace(brief, repo_map=charted.line, repo_map_path=MAP_PATH if charted.there else "")
 
 
-def before_the_run(brief: Brief, files: Mapping[str, str]) -> Brief:
+def before_the_run(brief: Brief, files: Mapping[str, str], verification: str) -> Brief:
     """PRE-02, PRE-03: what the papers of the phase say of earlier runs. A paper's word never lets a phase pass."""
-    paper = files.get(f"{brief.dir}/VERIFICATION.md", "")
+    paper = files.get(f"{brief.dir}/{verification}", "")
     return msgspec.structs.replace(
         brief,
         prior_execution=f"{brief.dir}/EXECUTION-LOG.md" in files,
@@ -118,7 +133,7 @@ def completed_dirs(run: RunRecord) -> tuple[str, ...]:
     return tuple(run.start.folders[name] for name in known if name in run.start.folders)
 
 
-def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hands: Hands) -> Plan | None:
+def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], brought: Brought) -> Plan | None:
     """
     The plan the pass begins with.
 
@@ -129,7 +144,7 @@ def plan_for(spawn: Spawn, run: RunRecord, passes: tuple[PhaseRecord, ...], hand
     if spawn.mode == "force" and not spawn.cycle:
         return None
     in_force = _plan_in_force(passes) if spawn.cycle else None
-    found = in_force or existing_plan(_folder(phase, run), start.proposals, hands)
+    found = in_force or existing_plan(brought, start.proposals, whole=spawn.cycle > 0)
     earlier = start.before.get(phase) if spawn.cycle else None
     return found or (earlier.plan if earlier else None)
 
@@ -153,25 +168,29 @@ def _plan_in_force(passes: tuple[PhaseRecord, ...]) -> Plan | None:
     return next((p.plan for p in reversed(passes) if p.plan), None)
 
 
-def existing_plan(folder: str, proposals: tuple[str, ...], hands: Hands) -> Plan | None:
+def phase_files(folder: str, phase: str, hands: Hands) -> Brought:
+    """What was in the phase's folder when the run started."""
+    prefix = f"{folder}/"
+    own = {p.removeprefix(prefix): t for p, t in hands.workspace.planning_files().items() if p.startswith(prefix)}
+    tests = {name: text for name, text in own.items() if name.startswith("tests/")}
+    texts = {name: text for name, text in own.items() if "/" not in name}
+    return Brought(hands.planning.phase_files(texts, phase, tests), texts)
+
+
+def existing_plan(brought: Brought, proposals: tuple[str, ...], *, whole: bool = False) -> Plan | None:
     """
     PRE-05: the plan found in `.planning`, if it can be read; an unreadable one is planned anew.
 
-    It counts as the user's unless it is, to the letter, one that agents proposed before and that came to nothing: such
-    a plan may be carried out, but what it asks for has to be proven.
+    Of numbered plans those without a summary are to be done; `whole` is for work that mends what all of them made. It
+    counts as the user's unless a file of it is, to the letter, one that agents proposed before and that came to
+    nothing: such a plan may be carried out, but what it asks for has to be proven.
     """
-    files = hands.workspace.planning_files()
-    text = files.get(f"{folder}/PLAN.md")
-    if text is None:
+    plan = brought.files.whole if whole else brought.files.to_do
+    if plan is None:
         return None
-    prefix = f"{folder}/"
-    tests = {p.removeprefix(prefix): t for p, t in files.items() if p.startswith(f"{folder}/tests/")}
-    try:
-        plan = hands.planning.plan(text, tests)
-    except ConfigInvalid:
-        return None
-    own = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() not in proposals
-    return msgspec.structs.replace(plan, existed_before=own)
+    names = [part.file for part in plan.parts] or [PLAN]
+    hashes = {hashlib.sha256(brought.texts[name].encode("utf-8", "replace")).hexdigest() for name in names}
+    return msgspec.structs.replace(plan, existed_before=hashes.isdisjoint(proposals))
 
 
 def unmet(phase: Phase, run: RunRecord) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome
 from autopilot.domain.phase import padded
-from autopilot.domain.progress import command_runs
+from autopilot.domain.plan_names import PLAN, plan_name
+from autopilot.domain.progress import command_runs, newest_plan
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Verified
 from autopilot.domain.secrets import redact
@@ -205,9 +206,20 @@ def traces(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
 def planning_files(record: PhaseRecord) -> dict[str, str]:
     """Papers without secrets; the plan and its test files are work, and stay as they were accepted."""
     return {
-        f"{record.brief.dir}/{name}": text if name == "PLAN.md" or name.startswith("tests/") else redact(text)
+        f"{record.brief.dir}/{_at_home(name, record)}": text if _is_work(name) else redact(text)
         for name, text in artifacts(record).items()
+        if _at_home(name, record)
     }
+
+
+def _is_work(name: str) -> bool:
+    return name == PLAN or name.startswith("tests/")
+
+
+def _at_home(name: str, record: PhaseRecord) -> str:
+    """The file's name in the user's folder; empty for a plan that is the user's own files there."""
+    plan = newest_plan(record) if name == PLAN else None
+    return plan_name(record.brief, plan) if plan else name
 
 
 def land(move: Land, run: RunRecord, hands: LandingHands, streams: Streams) -> PhaseLanded:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from autopilot.domain.agent import Role
 from autopilot.domain.held_out import veiled
+from autopilot.domain.plan_names import PLAN, numbered
 from autopilot.domain.record import PhaseRecord
 from autopilot.pipeline import artifacts
 
@@ -16,6 +17,12 @@ REPORTS = frozenset(
 SHOWN_REPORTS: dict[Role, frozenset[str]] = {
     "judge_divergence": frozenset({"VERIFICATION.md", "JUDGE-REPORT.md"}),
     "debug": frozenset({"VISUAL-BUGS.md"}),
+}
+# Reports the user brought, as `03-01-SUMMARY.md`: those who continue from there read them, no one who judges does.
+EARLIER: dict[Role, tuple[str, ...]] = {
+    "research": ("-SUMMARY.md", "-VERIFICATION.md"),
+    "plan": ("-SUMMARY.md", "-VERIFICATION.md"),
+    "execute": ("-SUMMARY.md",),
 }
 SEES_NOTHING: frozenset[Role] = frozenset({"rate"})
 LEARN: frozenset[Role] = frozenset({"plan", "execute"})
@@ -37,21 +44,32 @@ def visible(role: Role, record: PhaseRecord, snapshot: Mapping[str, str], learni
         return {}
     folder = f"{record.brief.dir}/"
     ours = {folder + name: text for name, text in artifacts(record).items()}
+    held = {folder + plan.file for plan in numbered(record.brief) if not plan.done} if folder + PLAN in ours else set()
     if learnings and role in LEARN:
         ours[LEARNINGS] = learnings
-    shown = SHOWN_REPORTS.get(role, frozenset())
     return {
         path: veiled(record, text) if role in WORKS else text
         for path, text in (_current(snapshot, record) | record.shown | ours).items()
-        if not _report(path) or (path.startswith(folder) and path.removeprefix(folder) in shown)
+        if path not in held and (not _report(path) or _shown(path.removeprefix(folder), role, path in snapshot))
     }
+
+
+def _shown(name: str, role: Role, brought: bool) -> bool:  # noqa: FBT001 - a fact, no mode
+    """Of the phase's own reports: what a role may read of ours, and of the user's earlier work."""
+    earlier = brought and "/" not in name and name.endswith(EARLIER.get(role, ()))
+    return name in SHOWN_REPORTS.get(role, ()) or earlier
 
 
 def _current(snapshot: Mapping[str, str], record: PhaseRecord) -> dict[str, str]:
     """FORC-04: a phase that is done anew begins without the research and the plan it was done by before."""
     if record.brief.mode != "force":
         return dict(snapshot)
-    return {path: text for path, text in snapshot.items() if not any(writable(r, record, path) for r in MAY_WRITE)}
+    before = {f"{record.brief.dir}/{plan.file}" for plan in record.brief.plan_files}
+    return {
+        path: text
+        for path, text in snapshot.items()
+        if path not in before and not any(writable(role, record, path) for role in MAY_WRITE)
+    }
 
 
 def _report(path: str) -> bool:

@@ -12,6 +12,7 @@ class TriageFacts(Facts, frozen=True, kw_only=True):
     has_plan: bool
     skip_research: bool
     accepted: bool = False
+    researched: bool = False
     pass_ratio: float = 0.0
     debugging: bool = False
     checks: int = 0
@@ -25,6 +26,7 @@ def gather(record: PhaseRecord) -> Evidence[TriageFacts, Opinions, Claims]:
         has_plan=brief.plan is not None,
         skip_research=brief.skip_research,
         accepted=brief.is_promised,
+        researched=bool(brief.research),
         pass_ratio=triaged.pass_ratio,
         debugging=brief.mode == "debug",
         checks=len(triaged.checks),
@@ -60,6 +62,10 @@ def plan(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
     return Advance(to="plan", because="research is switched off")
 
 
+def plan_from_research(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
+    return Advance(to="plan", because="existing research")
+
+
 def research(f: TriageFacts, o: Opinions, c: Claims) -> Verdict:
     return Advance()
 
@@ -77,6 +83,7 @@ GATE = Gate(
         Rule("the criteria already hold", lambda f, o, c: f.verify_only, verify),
         Rule("the user brought a plan", lambda f, o, c: f.has_plan, check_plan),
         Rule("research is switched off", lambda f, o, c: f.skip_research, plan),
+        Rule("the user brought research", lambda f, o, c: f.researched, plan_from_research),
         Rule("otherwise", lambda f, o, c: True, research),
     ),
     kinds=(TriageFacts, Opinions, Claims),

@@ -9,6 +9,7 @@ from autopilot.domain.events import Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.headings import heading_of
 from autopilot.domain.passes import PhaseOutcome
+from autopilot.domain.plan_names import plan_name
 from autopilot.domain.progress import auto_tasks, fixes_of, since_plan, task_states
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
@@ -138,7 +139,10 @@ def _researched(result: Researched, record: PhaseRecord, _: Entry) -> dict[str, 
 def _planned(result: Planned, record: PhaseRecord, _: Entry) -> dict[str, Any]:
     if result.plan is None:
         return {}
-    return {"output": f"{record.brief.dir}/PLAN.md", "hash": f"sha256:{result.plan.sha256}"}
+    return {
+        "output": f"{record.brief.dir}/{plan_name(record.brief, result.plan)}",
+        "hash": f"sha256:{result.plan.sha256}",
+    }
 
 
 def _verified(result: Verified, *_: object) -> dict[str, Any]:

@@ -10,8 +10,12 @@ from autopilot.planning.whole import CONFIG, Project
 _MOST = 3
 
 
-def planning_checks(read: Callable[[], Project]) -> Iterator[Check]:
-    """`read` reads the project, and raises what a run would."""
+def planning_checks(read: Callable[[], Project], missing: Callable[[str], str] = lambda _: "") -> Iterator[Check]:
+    """
+    `read` reads the project, and raises what a run would.
+
+    `missing` names the program a command needs and that is not on this machine; empty when it is.
+    """
     try:
         project = read()
     except AutopilotError as error:
@@ -21,6 +25,11 @@ def planning_checks(read: Callable[[], Project]) -> Iterator[Check]:
     yield _roadmap(project)
     yield _config(project)
     yield _commands(project)
+    for name, found in project_facts(project).commands.items():
+        if found.command and (program := missing(found.command)):
+            used = "its gate would fail" if found.source == "user-override" else "a run does not use it"
+            what = f"{name} command `{found.command}` does not run here: {program} is not installed; {used}"
+            yield Check(level="warn", what="commands", found=what, fix=f"Install {program}, or change {CONFIG}.")
 
 
 def _roadmap(project: Project) -> Check:

@@ -61,7 +61,7 @@ def contexts(
     """What people said about each phase; those nobody spoke of are left out. `read` gives a planning file's text."""
     found = {}
     for phase in phases:
-        file = f"{project.folders[phase.id]}/CONTEXT.md"
+        file = context_file(project, phase.id)
         text = read(file)
         context = UserContext(
             file=file if text is not None else "",
@@ -72,6 +72,12 @@ def contexts(
         if context != UserContext():
             found[phase.id] = context
     return found
+
+
+def context_file(project: Project, phase: str) -> str:
+    """Where the phase's decisions are: `03-CONTEXT.md` if the user has one, else CONTEXT.md."""
+    found = project.phase_files.get(phase)
+    return f"{project.folders[phase]}/{(found.context if found else '') or 'CONTEXT.md'}"
 
 
 def _answers(kept: KeptPhase) -> tuple[UserAnswer, ...]:

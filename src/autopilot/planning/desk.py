@@ -7,14 +7,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
-from autopilot.domain.phase import NEVER_RUN, Note, Phase, Roadmap
+from autopilot.domain.phase import NEVER_RUN, Note, Phase, Roadmap, number_of
 from autopilot.planning import drafting, edit, edit_state, folders, roadmap, starting
 from autopilot.planning.edit_style import NewPhase
 from autopilot.planning.starting import Answers
-from autopilot.planning.whole import ROADMAPS, STATE, Folders, read_roadmap
+from autopilot.planning.whole import ROADMAPS, STATE, Folders, held_in, read_roadmap
 
 Asked = tuple[str, tuple[str, ...]]
 """A phase as the user gave it, `name: goal`, and its criteria."""
+PlanCounts = tuple[int, int]
+"""Plan files on disk, and how many of them are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +63,22 @@ class Pens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
+    """`tried` runs the detected commands once and tells of those that do not run here."""
+
     root: Path
     pens: Pens
     root_files: Callable[[], Mapping[str, str]]
     phase_folders: Callable[[], Folders]
+    tried: Callable[[], tuple[Note, ...]] = tuple
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]
+
+    def plans(self) -> dict[str, PlanCounts]:
+        """How many plan files each phase has on disk, and how many of them are done."""
+        found, names = self.roadmap(), self.phase_folders()
+        own = {phase.id: folders.plan_files(held_in(found, phase, names), number_of(phase)) for phase in found.phases}
+        return {phase: (len(files), sum(file.done for file in files)) for phase, files in own.items()}
 
     def findings(self) -> tuple[Note, ...]:
         """Everything there is to say about the roadmap, errors and mere remarks alike, in the order of its lines."""

@@ -5,7 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from autopilot.domain.phase import Claim, Evidence, EvidenceSource, Note, Phase, PhaseStatus, Roadmap, Severity
+from autopilot.domain.phase import (
+    Claim,
+    Evidence,
+    EvidenceSource,
+    Note,
+    Phase,
+    PhaseStatus,
+    Roadmap,
+    Severity,
+    number_of,
+)
 from autopilot.planning import folders, front_matter, markdown, names
 from autopilot.planning.state_md import StatedPosition
 
@@ -40,11 +50,11 @@ def of_count(text: str, line: int, path: str) -> Claim | None:
 
 def of_folder(place: str, held: Sequence[str], phase: Phase, read: Callable[[str], bytes | None]) -> Iterator[Claim]:
     """What the files in the phase's folder say: a summary per plan, and the verification."""
-    plans = folders.plan_files(held, phase.id)
-    if summaries := folders.summaries_of(held, plans):
+    plans = folders.plan_files(held, number_of(phase))
+    if summaries := [plan.summary for plan in plans if plan.done]:
         says = f"{len(summaries)} of {len(plans)} plans have a SUMMARY.md"
         yield _share("summaries", (len(summaries), len(plans)), f"{place}/{summaries[0]}:1", says)
-    if name := folders.verification_file(held, phase.id):
+    if name := folders.own_file(held, number_of(phase), "VERIFICATION.md"):
         matter, _ = front_matter.read(markdown.decode(read(f"{place}/{name}") or b"").split("\n"))
         said = next(iter(matter.get("status", ())), "").lower()
         if said in {"passed", "gaps_found", "failed"}:

@@ -10,10 +10,10 @@ from autopilot.planning import ids
 
 _MAX_SLUG = 40
 _FOLDER = re.compile(rf"(?P<id>{ids.PATTERN})(?:[-_ ](?P<slug>.*))?", re.ASCII)
-_SUMMARY = re.compile(r"(?P<stem>(?:[\w.-]+-)?)SUMMARY\.md", re.ASCII)
-_VERIFICATION = re.compile(rf"(?:(?P<phase>{ids.PATTERN})-)?VERIFICATION\.md", re.ASCII)
+_NUMBER = r"\d{1,4}[A-Z]?|W\d{1,3}"
+# `03-01-PLAN.md`, `03-01-some-words-PLAN.md`, `03-PLAN.md`, `PLAN.md`; the same of a SUMMARY.
 _PLAN = re.compile(
-    rf"(?:(?P<phase>{ids.PATTERN})-)?(?:(?P<number>\d{{1,4}}[A-Z]?|W\d{{1,3}})-)?(?:[a-z0-9-]{{1,60}}-)?PLAN\.md",
+    rf"(?:(?P<phase>{ids.PATTERN})-(?:(?P<number>{_NUMBER})-)?(?:[\w.-]{{1,80}}-)?)?(?P<kind>PLAN|SUMMARY)\.md",
     re.ASCII,
 )
 
@@ -24,11 +24,19 @@ BUG_PREFIX = "DEBUG-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
-    """`number` is the plan's own: `02` of `01-02-PLAN.md`, empty for a bare PLAN.md."""
+    """
+    `number` is the plan's own: `02` of `01-02-PLAN.md`, empty for a bare PLAN.md. `summary` is the file that says it is
+    done, if it is there.
+    """
 
     name: str
     phase: str = ""
     number: str = ""
+    summary: str = ""
+
+    @property
+    def done(self) -> bool:
+        return bool(self.summary)
 
 
 def folder_of(phase: Phase, existing: Iterable[str], *, strict: bool = False) -> str:
@@ -54,32 +62,42 @@ def new_folder(phase: Phase) -> str:
 
 def plan_files(names: Iterable[str], phase_id: str = "") -> tuple[PlanFile, ...]:
     """PLAN.md and NN-MM-PLAN.md of a phase's folder in the order to read; `PAPER_TRADING_PLAN.md` is none."""
-    found = [plan for name in names if (plan := _plan_file(name, phase_id)) is not None]
-    return tuple(sorted(found, key=lambda plan: (plan.number != "", _number_key(plan.number), plan.name)))
+    named = [(found, name) for name in names if (found := _PLAN.fullmatch(name))]
+    own = [(found, name) for found, name in named if not found["phase"] or _is_of(found["phase"], phase_id)]
+    summaries = [(found, name) for found, name in own if found["kind"] == "SUMMARY"]
+    plans = [_plan_file(found, name, summaries) for found, name in own if found["kind"] == "PLAN"]
+    return tuple(sorted(plans, key=lambda plan: (plan.number != "", _number_key(plan.number), plan.name)))
 
 
-def summaries_of(names: Iterable[str], plans: Iterable[PlanFile]) -> tuple[str, ...]:
-    """The SUMMARY.md files that belong to one of the plans: `01-02-SUMMARY.md` is about `01-02-PLAN.md`."""
-    stems = {plan.name.removesuffix("PLAN.md") for plan in plans}
-    found = [match for name in sorted(names) if (match := _SUMMARY.fullmatch(name))]
-    return tuple(match[0] for match in found if match["stem"] in stems)
+def plan_file(name: str) -> PlanFile | None:
+    """What the name of a plan file says; None for any other file."""
+    found = _PLAN.fullmatch(name)
+    return _plan_file(found, name, []) if found and found["kind"] == "PLAN" else None
 
 
-def verification_file(names: Iterable[str], phase_id: str) -> str:
-    """`03-VERIFICATION.md` or VERIFICATION.md of a phase's folder; empty when there is none."""
-    found = [match for name in sorted(names) if (match := _VERIFICATION.fullmatch(name))]
-    own = [match[0] for match in found if match["phase"] is None or ids.same(match["phase"], phase_id)]
-    return own[0] if own else ""
+def own_file(names: Iterable[str], phase_id: str, kind: str) -> str:
+    """The phase's `CONTEXT.md`, `RESEARCH.md`, ... as the user named it: `03-CONTEXT.md` first; empty when absent."""
+    found = {name: name.removesuffix(kind).removesuffix("-") for name in names if name.endswith(kind)}
+    numbered = (name for name, lead in sorted(found.items()) if lead and _is_of(lead, phase_id))
+    return next(numbered, kind if kind in found else "")
 
 
-def _plan_file(name: str, phase_id: str) -> PlanFile | None:
-    match = _PLAN.fullmatch(name)
-    if match is None:
-        return None
-    phase = ids.normalise(match["phase"]) if match["phase"] else ""
-    if phase and phase_id and not ids.same(phase, phase_id):
-        return None
-    return PlanFile(name=name, phase=phase, number=match["number"] or "")
+def _is_of(lead: str, phase_id: str) -> bool:
+    """Whether a file whose name starts so is of this phase; a project's own prefix may stand before the number."""
+    named = ids.normalise(lead)
+    return not phase_id or named == ids.normalise(phase_id) or named.rpartition("-")[2] == ids.normalise(phase_id)
+
+
+def _plan_file(found: re.Match[str], name: str, summaries: list[tuple[re.Match[str], str]]) -> PlanFile:
+    """A summary is of the plan with the same name, or, where either has more words in it, with the same number."""
+    phase, number = ids.normalise(found["phase"] or ""), found["number"] or ""
+    exact = f"{name.removesuffix('PLAN.md')}SUMMARY.md"
+    own = (
+        other
+        for of, other in summaries
+        if other == exact or (number and number == of["number"] and ids.same(phase, of["phase"] or ""))
+    )
+    return PlanFile(name=name, phase=phase, number=number, summary=next(own, ""))
 
 
 def _number_key(number: str) -> tuple[int, int, str]:

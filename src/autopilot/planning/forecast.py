@@ -17,7 +17,7 @@ from autopilot.domain.forecast import (
     ProjectFacts,
 )
 from autopilot.domain.passes import Brief
-from autopilot.domain.phase import NEVER_RUN, Phase, task_types
+from autopilot.domain.phase import NEVER_RUN, Phase, PlanOnDisk, task_types
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.redo import Mode, first_mode
 from autopilot.domain.settings import Limits
@@ -29,6 +29,7 @@ from autopilot.planning.whole import Project
 BEFORE = ("preflight", "triage")
 STEPS = ("research", "plan", "plan_check", "execute", "mini_verify", "verify", "judge", "judge_divergence", "rate")
 LETTERS_A_TOKEN = 4
+RESEARCH = "RESEARCH.md"
 # QUAL-00: from here on finished work is refined.
 REFINED = 9.5
 
@@ -56,7 +57,7 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
     low = {phase.id: phase.confidence for phase in phases}
     return Forecast(
         phases=phases,
-        left_out=tuple(_left_out(first)),
+        left_out=tuple(_left_out(first, project)),
         tokens=tokens,
         usd=estimate.priced(tokens, around.per_million),
         price_note=around.price_note,
@@ -70,6 +71,7 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         context_warning=sufficiency.low_summary(low),
         notes=around.notes,
         problems=around.problems,
+        other_plans=project.other_plans,
     )
 
 
@@ -106,7 +108,8 @@ def _phase(phase: Phase, project: Project, first: RunStarted, prompts: Prompts, 
     mode = first_mode(first.settings.modes, first.before.get(phase.id))
     plan = project.plans.get(phase.id) if mode != "force" else None
     record = PhaseRecord(start=first, brief=_brief(phase, project, first))
-    route, skipped = _route(mode, planned=plan is not None, research=first.settings.research)
+    brought = research_of(project, phase) if mode != "force" else ""
+    route, skipped = _route(mode, planned=plan is not None, brought=brought, research=first.settings.research)
     texts = {step: text for step, text in prompts(record).items() if step in route}
     context = _context(phase, project, first)
     usual = mode in {"initial", "force"}
@@ -132,6 +135,7 @@ def _phase(phase: Phase, project: Project, first: RunStarted, prompts: Prompts, 
         tokens=tokens,
         usd=usd,
         warning=_warning(phase.id, plain.expected, usd, first.settings.limits),
+        plan_files=_plan_files(project, phase),
     )
 
 
@@ -149,6 +153,7 @@ def _brief(phase: Phase, project: Project, first: RunStarted) -> Brief:
         position=first.targets.index(phase.id) + 1,
         total=len(first.targets),
         plan=project.plans.get(phase.id),
+        research=research_of(project, phase),
         skip_research=not first.settings.research,
         pass_threshold=first.settings.pass_threshold,
         requirements=first.requirements.get(phase.id, ()),
@@ -156,13 +161,21 @@ def _brief(phase: Phase, project: Project, first: RunStarted) -> Brief:
     )
 
 
-def _route(mode: Mode, *, planned: bool, research: bool) -> tuple[tuple[str, ...], str]:
+def research_of(project: Project, phase: Phase) -> str:
+    """The research the user brought, as `03-RESEARCH.md`; our own is made again."""
+    found = project.phase_files.get(phase.id)
+    return found.research if found and found.research != RESEARCH else ""
+
+
+def _route(mode: Mode, *, planned: bool, brought: str, research: bool) -> tuple[tuple[str, ...], str]:
     if mode in {"quality", "gaps"}:
         return (*BEFORE, *STEPS[3:]), f"research, plan and plan-check, since --{mode} mends what is there"
     if planned:
         return (*BEFORE, *STEPS[2:]), "research and plan, since there is a plan"
     if not research:
         return (*BEFORE, *STEPS[1:]), "research, which the config switches off"
+    if brought:
+        return (*BEFORE, *STEPS[1:]), f"research, since there is {brought}"
     return (*BEFORE, *STEPS), ""
 
 
@@ -180,10 +193,20 @@ def dependencies(phase: Phase, first: RunStarted) -> Literal["met", "pending", "
     return "met" if set(phase.depends_on) <= {*first.completed, *first.satisfied} else "pending"
 
 
-def _left_out(first: RunStarted) -> list[LeftOut]:
+def _plan_files(project: Project, phase: Phase) -> tuple[PlanOnDisk, ...]:
+    found = project.phase_files.get(phase.id)
+    return found.plans if found else ()
+
+
+def _left_out(first: RunStarted, project: Project) -> list[LeftOut]:
     completed, targets = set(first.completed), set(first.targets)
     return [
-        LeftOut(id=phase.id, name=phase.name, why=_why_left_out(phase, completed))
+        LeftOut(
+            id=phase.id,
+            name=phase.name,
+            why=_why_left_out(phase, completed),
+            plan_files=_plan_files(project, phase),
+        )
         for phase in first.phases
         if phase.id not in targets
     ]

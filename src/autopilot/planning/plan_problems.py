@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autopilot.domain.evidence import Finding
-from autopilot.domain.phase import Criterion, Phase, Plan, Task
+from autopilot.domain.phase import Criterion, Phase, PhaseFiles, Plan, Task
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
 from autopilot.planning import graph
 from autopilot.planning import plan as plans
+from autopilot.planning.phase_files import phase_files
 
 _VAGUE = (
     "should work", "properly handles", "is correct", "works as expected", "functions correctly", "is implemented",
@@ -52,6 +53,9 @@ class PlanReader:
 
     def plan(self, text: str, tests: Mapping[str, str]) -> Plan:
         return plans.read(text, tests)
+
+    def phase_files(self, files: Mapping[str, str], phase: str, tests: Mapping[str, str]) -> PhaseFiles:
+        return phase_files(files, phase, tests)
 
     def problems(self, plan: Plan, record: PhaseRecord) -> tuple[Finding, ...]:
         subject = _Subject(

@@ -25,6 +25,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         pass_threshold=threshold(request),
         research=config.research,
         commands=project.commands,
+        detected=tuple(name for name, source in detect.sources(config).items() if source == "auto-detected"),
         limits=limits_of(config.limits, request.caps),
         sandbox=request.sandbox or "auto",
         honesty=config.honesty,

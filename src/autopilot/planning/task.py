@@ -38,6 +38,8 @@ _LEAD = r"Task\s+[\w.-]+(?:\s*:|\s+--?(?=\s)|\s*[\u2014\u2013])\s*"
 _HEADING = re.compile(rf"\s*#{{2,5}}\s*{_LEAD}(?P<name>\S.*)$", re.IGNORECASE)
 _TITLE_LEAD = re.compile(rf"\s*{_LEAD}(?=\S)", re.IGNORECASE)
 _AUTOMATED = re.compile(r"<automated\b[^<>]*>(.*?)(?:</automated\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+# Above a command people say what it is; that is no part of it.
+_COMMENTS = re.compile(r"\A(?:[ \t]*#[^\n]*\n\s*)+")
 _ABSENT = re.compile(r"\W*(?:missing|tbd|none|n/a|todo|manual)\b", re.IGNORECASE)
 _TEST_FILE = re.compile(r"\b(?:run|execute|passes)\b[^`]*`(?:(?:ba)?sh\s+)?([\w./-]+\.sh)`", re.IGNORECASE)
 _FILE_NOTE = re.compile(r"\s(?:--?|\u2014|\u2013)\s.*$")
@@ -207,7 +209,7 @@ def _automated(parts: _Parts) -> Iterator[Numbered]:
     for found in _AUTOMATED.finditer(text):
         row += text.count("\n", at, found.start())
         at = found.start()
-        command = html.unescape(found[1]).strip().strip("`").strip()
+        command = _COMMENTS.sub("", html.unescape(found[1]).strip().strip("`").strip())
         if command and not _ABSENT.match(command):
             yield lines[row][0], command
 

@@ -2,13 +2,13 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
-from autopilot.domain.errors import ConfigInvalid, RoadmapInvalid
+from autopilot.domain.errors import RoadmapInvalid
 from autopilot.domain.passes import Spec
-from autopilot.domain.phase import Claim, Phase, Plan, Roadmap, number_of
+from autopilot.domain.phase import NEVER_RUN, Claim, Phase, PhaseFiles, Plan, Roadmap, number_of
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value
 from autopilot.domain.versions import has_rules
@@ -24,8 +24,10 @@ from autopilot.planning import (
     state_md,
     types,
 )
-from autopilot.planning import plan as plans
+from autopilot.planning.phase_files import phase_files
 
+PHASES = ".planning/phases"
+MOST_NAMED = 10
 ROADMAPS = (".planning/ROADMAP.md", "ROADMAP.md")
 CONFIG = ".planning/config.json"
 REQUIREMENTS = ".planning/REQUIREMENTS.md"
@@ -42,9 +44,10 @@ Folders = Mapping[str, tuple[str, ...]]
 
 class Project(Value, frozen=True, kw_only=True):
     """
-    `plans` are those found for a phase, by its id and without their test files; `about` is PROJECT.md.
+    `plans` are those to carry out, by the phase's id and without their test files; `about` is PROJECT.md.
 
-    `versioned`: the project's CLAUDE.md says how its version is bumped.
+    `versioned`: the project's CLAUDE.md says how its version is bumped. `phase_files` has what is on disk for each
+    phase, `other_plans` the plan files in folders of no phase.
     """
 
     roadmap: Roadmap
@@ -56,6 +59,8 @@ class Project(Value, frozen=True, kw_only=True):
     requirements: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     plans: dict[str, Plan] = {}
+    phase_files: dict[str, PhaseFiles] = {}
+    other_plans: tuple[str, ...] = ()
     about: str | None = None
     versioned: bool = False
     roadmap_sha256: str = ""
@@ -74,8 +79,8 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
     places = places_of(found, phase_folders)
-    existing = {p.id: plan for p in found.phases if (plan := _plan(read(f"{places[p.id]}/PLAN.md")))}
-    phases = tuple(_filled(phase, commands, existing.get(phase.id), settings.ui_source_dir) for phase in found.phases)
+    on_disk = {phase.id: _phase_files(phase, places[phase.id], phase_folders, read) for phase in found.phases}
+    phases = tuple(_filled(phase, commands, on_disk[phase.id].whole, settings.ui_source_dir) for phase in found.phases)
     about = read(ABOUT)
     return Project(
         roadmap=msgspec.structs.replace(found, phases=phases),
@@ -85,12 +90,15 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
         spec=_spec(settings, path, read),
         folders=places,
         requirements=_requirements(found, read(REQUIREMENTS)),
-        plans=existing,
+        plans={phase: found.to_do for phase, found in on_disk.items() if found.to_do},
+        phase_files=on_disk,
+        other_plans=tuple(_other_plans(phase_folders, places.values())),
         roadmap_sha256=hashlib.sha256((read(path) or b"") + b"\0" + (read(REQUIREMENTS) or b"")).hexdigest(),
         versioned=has_rules((read(AGENT_RULES) or b"").decode("utf-8", "replace")),
         about=None if about is None else about.decode("utf-8", "replace"),
         notes=(
             *(f"{n.file}:{n.line}: {n.what}" for n in found.notes),
+            *_unread(phases, places, on_disk),
             *settings.notes,
             *(() if settings.given else detected.notes),
         ),
@@ -122,7 +130,7 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
     try:
         return roadmap.read(text, path, stated, around)
     except RoadmapInvalid as error:
-        raise between.milestones_error(read, path) or error from None
+        raise between.milestones_error(read, path) or _with_plans(error, phase_folders) from None
 
 
 def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:
@@ -132,6 +140,11 @@ def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:
         phase.id: f"{PHASES}/{folders.folder_of(phase, phase_folders, strict=numbers[number_of(phase)] > 1)}"
         for phase in found.phases
     }
+
+
+def held_in(found: Roadmap, phase: Phase, phase_folders: Folders) -> tuple[str, ...]:
+    """The names of the files in the phase's folder."""
+    return _held(places_of(found, phase_folders)[phase.id], phase_folders)
 
 
 def _held(place: str, phase_folders: Folders) -> tuple[str, ...]:
@@ -147,12 +160,35 @@ def _requirements(phases: Roadmap, text: bytes | None) -> dict[str, tuple[str, .
     }
 
 
-def _plan(text: bytes | None) -> Plan | None:
-    """PRE-05: one that cannot be read is planned anew, so it says nothing about the phase."""
-    try:
-        return None if text is None else plans.read(text.decode("utf-8", "replace"), {})
-    except ConfigInvalid:
-        return None
+def _unread(phases: Iterable[Phase], places: Mapping[str, str], on_disk: Mapping[str, PhaseFiles]) -> Iterator[str]:
+    """What of the plans on disk cannot be carried out; of phases that are still to be done."""
+    for phase in phases:
+        if phase.status not in {"completed", *NEVER_RUN} and (problem := on_disk[phase.id].problem):
+            yield f"{places[phase.id]}: {problem} Phase {phase.id} is planned again."
+
+
+def _with_plans(error: RoadmapInvalid, phase_folders: Folders) -> RoadmapInvalid:
+    """The error, with the names of the plans on disk, which are left alone."""
+    plans = tuple(_other_plans(phase_folders, ()))
+    if not plans:
+        return error
+    more = f", and {len(plans) - MOST_NAMED} more" if len(plans) > MOST_NAMED else ""
+    named = f"Plans in folders of no phase in the roadmap, left alone: {', '.join(plans[:MOST_NAMED])}{more}."
+    return RoadmapInvalid(error.what, why=f"{error.why} {named}", do=error.do)
+
+
+def _phase_files(phase: Phase, place: str, phase_folders: Folders, read: Reader) -> PhaseFiles:
+    names, number = _held(place, phase_folders), number_of(phase)
+    wanted = {file.name for file in folders.plan_files(names, number)}
+    texts = {name: read(f"{place}/{name}") or b"" if name in wanted else b"" for name in names}
+    return phase_files({name: text.decode("utf-8", "replace") for name, text in texts.items()}, number)
+
+
+def _other_plans(phase_folders: Folders, taken: Collection[str]) -> Iterator[str]:
+    """Plan files that belong to no phase of the roadmap: of an earlier milestone, or of a phase that was removed."""
+    for folder, names in phase_folders.items():
+        if f"{PHASES}/{folder}" not in taken:
+            yield from (f"{PHASES}/{folder}/{file.name}" for file in folders.plan_files(names))
 
 
 def _filled(phase: Phase, commands: Commands, plan: Plan | None, ui_dir: str | None) -> Phase:

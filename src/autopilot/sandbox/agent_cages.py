@@ -32,7 +32,7 @@ class BubblewrapAgents:
         find_program(job.argv[0], job.cwd, job.env)
         seen = sight(job, self.view)
         environment = {**job.env, "TMPDIR": TEMPORARY}
-        words = ("--chdir", os.path.realpath(job.cwd), "--", *shell.limited(job.argv, self.walls.ceilings))
+        words = ("--chdir", seen.place, "--", *shell.limited(job.argv, self.walls.ceilings))
         argv = (self.walls.bwrap, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
         ran = run_inside(self.processes, caged, self.walls.filter, started)

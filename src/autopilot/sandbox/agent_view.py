@@ -44,6 +44,8 @@ class AgentView:
 
     `trusts_repository` lets the agent load settings that come with the repository it works on. Otherwise `settings`
     says which of their names to hide from a call in a folder, and `beside` what else a call in a folder may read.
+
+    `below` is the project's folder in a clone: the agent starts there and may write in the whole clone.
     """
 
     readable: tuple[str, ...] = ()
@@ -52,17 +54,20 @@ class AgentView:
     trusts_repository: bool = False
     settings: Callable[[str], Collection[str]] = lambda _: REPOSITORY_CONFIG
     beside: Callable[[str], tuple[str, ...]] = lambda _: ()
+    below: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
     """
-    One call's view: `hidden` lies in what is shown and must not be seen. `own` is where its program comes from.
+    One call's view: `hidden` lies in what is shown and must not be seen. `place` is where the agent starts, `own` where
+    its program comes from.
 
     Python must list a folder to load a module from it, so names in `own` can be listed. Landlock cannot except a
     folder from that: there the names of what is hidden can be listed too, never read.
     """
 
+    place: str
     home: str
     own: tuple[str, ...]
     readable: tuple[str, ...]
@@ -72,20 +77,35 @@ class Sight:
 
 def sight(job: Job, view: AgentView) -> Sight:
     """Worked out anew for every call: the workspace is another one, and an agent may have written there since."""
-    home, place = _home(job.env), os.path.realpath(job.cwd)
+    home, (top, place) = _home(job.env), top_and_place(job.cwd, view.below)
     tools, own = _tools(job), tuple(_own_programs(job, home))
     account = (f"{home}/{name}" for name in (*OWN_FOLDERS, *view.own))
-    settings = () if view.trusts_repository else tuple(repository_config(place, view.settings(place)))
+    around = () if view.trusts_repository else dict.fromkeys((top, place))
+    settings = tuple(path for folder in around for path in repository_config(folder, view.settings(folder)))
     shown = (*view.readable, *view.beside(place))
     readable = tuple(dict.fromkeys((*tools.folders, *own, *shown, *map(os.path.realpath, shown))))
     ours = (path for path in view.hidden if any(is_within(path, shown) for shown in readable))
     return Sight(
+        place=place,
         home=home,
         own=own,
         readable=readable,
-        writable=(place, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
+        writable=(top, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
         hidden=(*settings, *filter(os.path.lexists, ours), *_kept_back(job, own)),
     )
+
+
+def top_and_place(folder: str, below: str) -> tuple[str, str]:
+    """
+    The top of the clone that `folder` is in, and the folder itself.
+
+    Only the top is trusted: below it an agent may have put a link, which must not make anything else writable.
+    """
+    if not below or not folder.endswith(f"/{below}"):
+        place = os.path.realpath(folder)
+        return place, place
+    top = os.path.realpath(folder.removesuffix(f"/{below}"))
+    return top, f"{top}/{below}"
 
 
 def repository_config(folder: str, names: Collection[str] = REPOSITORY_CONFIG) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,8 +48,10 @@ class Ground:
     warning: str | None = None
     hides: bool = False
 
-    def sandbox(self, readable: Sequence[str] = (), mark: str = "") -> Sandbox:
-        return Proven(self.commands(tuple(readable), mark), self.label)
+    def sandbox(self, readable: Sequence[str] = (), mark: str = "", below: str = "") -> Sandbox:
+        """`below` is the project's folder in a checkout: commands run there and may write in the whole checkout."""
+        proven = Proven(self.commands(tuple(readable), mark), self.label)
+        return Inside(proven, below) if below else proven
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,28 @@ class Proven:
 
     def run(self, command: str, folder: str, timeout_s: float) -> Ran:
         return self.sandbox.run(command, folder, timeout_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Fulfils `Sandbox` for a project that is in a folder below the top of its checkout."""
+
+    sandbox: Sandbox
+    below: str
+
+    @property
+    def tier(self) -> str:
+        return self.sandbox.tier
+
+    @property
+    def label(self) -> str:
+        return self.sandbox.label
+
+    def run(self, command: str, folder: str, timeout_s: float) -> Ran:
+        if not folder.endswith(f"/{self.below}"):
+            return self.sandbox.run(command, folder, timeout_s)
+        top = folder.removesuffix(f"/{self.below}")
+        return self.sandbox.run(f"cd -- {shlex.quote(self.below)} || exit 1\n{command}", top, timeout_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,20 @@ ENVIRONMENTS = (".venv", "venv")
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """`places` are where linked folders may lie. A link a command or an agent made leads elsewhere and counts not."""
+    """
+    `places` are where linked folders may lie. A link a command or an agent made leads elsewhere and counts not.
+
+    `below` is the project's folder in a checkout; an environment at the top of it counts as well.
+    """
 
     places: tuple[str, ...]
+    below: str = ""
 
     def variables(self, folder: str, path: str) -> dict[str, str]:
         """What to set for something run in the folder, whose PATH was `path`; nothing without a linked environment."""
-        for name in ENVIRONMENTS:
-            target = self._target(f"{folder}/{name}")
+        tops = dict.fromkeys((folder, folder.removesuffix(f"/{self.below}")))
+        for link in (f"{top}/{name}" for top in tops for name in ENVIRONMENTS):
+            target = self._target(link)
             if target:
                 # Nothing is to be installed while a command runs: the folder cannot be written.
                 return {"PATH": f"{target}/bin:{path}", "VIRTUAL_ENV": target, "UV_NO_SYNC": "1"}

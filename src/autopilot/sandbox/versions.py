@@ -1,10 +1,12 @@
 """Asks the tools that facts depend on for their versions, each once; a tool that does not run is absent."""
 
+import os
 import platform
 import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from autopilot import __version__
@@ -24,6 +26,7 @@ ANSWERING = frozenset(
         "ruby", "ruff", "rustc", "tox", "tsc", "uv", "vitest", "yarn",
     }
 )  # fmt: skip
+BUILT_IN = frozenset({"cd", "export", "test", "[", "set", "source", ".", "if", "for", "(", "{", "true", "false"})
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -70,6 +73,22 @@ def tool_check(processes: Processes, commands: Iterable[str], environment: Mappi
             found="; ".join([*troubles, *([", ".join(there)] if there else [])]),
             fix="Install it, or choose a version of it, until it answers `--version`. Commands that need it fail.",
         )
+
+
+def missing_program(command: str, root: Path, environment: Mapping[str, str]) -> str:
+    """The program the command starts with, if it is neither on the PATH nor a file of the project; else empty."""
+    try:
+        words = [word for word in shlex.split(command) if "=" not in word.partition("/")[0]]
+    except ValueError:
+        return ""
+    program = words[0] if words else ""
+    if not program or program in BUILT_IN:
+        return ""
+    if "/" in program:
+        return "" if os.access(root / program, os.X_OK) else program
+    linked = (root / folder / "bin" / program for folder in (".venv", "venv"))
+    there = shutil.which(program, path=environment.get("PATH", os.defpath)) or any(path.exists() for path in linked)
+    return "" if there else program
 
 
 def programs(commands: Iterable[str]) -> list[str]:

@@ -4,7 +4,7 @@ from autopilot.domain.answers import PlanClaim
 from autopilot.domain.behaviour import TRACED
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
-from autopilot.domain.progress import since_plan
+from autopilot.domain.progress import newest_plan
 from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
 from autopilot.domain.record import PhaseRecord
@@ -46,8 +46,21 @@ def prompt(record: PhaseRecord) -> str:
         dir=record.brief.dir,
         map=map_line(record),
         behaviour=BEHAVIOUR if record.phase.type in TRACED else "",
-        complaint=f"\n{told}\n" if (told := record.complaint() or sent_back(record)) else "",
+        research=record.brief.research or "RESEARCH.md",
+        complaint=f"\n{told}\n" if (told := revising(record) or sent_back(record)) else "",
     ) + still_to_hold(record)
+
+
+def revising(record: PhaseRecord) -> str:
+    """Why the plan was sent back; one the user wrote is corrected, and stays theirs in everything else."""
+    complaint, given = record.complaint() or "", record.brief.plan
+    if not complaint or given is None or not given.existed_before:
+        return complaint
+    lines = " and its lines `<!-- file: ... -->`" if given.parts else ""
+    return (
+        f"The user wrote the plan in `{record.brief.dir}/PLAN.md`. Keep its tasks, their ids, files, order{lines}. "
+        f"Change only what is wrong with it:\n{complaint}"
+    )
 
 
 def sent_back(record: PhaseRecord) -> str:
@@ -70,6 +83,5 @@ def still_to_hold(record: PhaseRecord) -> str:
 
 def artifacts(record: PhaseRecord) -> dict[str, str]:
     """The plan in force; while another is proposed in its stead, the newest proposal."""
-    proposals = (s.result.plan for s in reversed(since_plan(record)) if isinstance(s.result, Planned))
-    plan = next((p for p in proposals if p), None) or record.plan or record.brief.plan
+    plan = newest_plan(record)
     return {"PLAN.md": plan.text} | {test.path: test.text for test in plan.tests} if plan else {}

@@ -131,7 +131,7 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
     return render(
         "verify",
         heading=heading(record),
-        criteria=criteria_lines(all_criteria(record)),
+        criteria="\n".join((criteria_lines(all_criteria(record)), *must_hold(record))),
         spec=record.start.spec.path,
         dir=record.brief.dir,
         base=record.brief.base,
@@ -143,6 +143,12 @@ def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:
         show=f"{SHOW}\n" if to_show(record) else "",
         complaint=f"{record.complaint()}\n" if record.complaint() else "",
     )
+
+
+def must_hold(record: PhaseRecord) -> tuple[str, ...]:
+    """What the user's plan files say must be true when they are done."""
+    parts = record.plan.parts if record.plan else ()
+    return tuple(f"- {truth} ({part.file})" for part in parts for truth in part.must_haves.truths)
 
 
 def triage_evidence(record: PhaseRecord) -> str:

@@ -53,6 +53,8 @@ def _head(ended: Ended) -> Iterator[str]:
     yield f"- Date: {ended.metrics['timestamp'][:10]}"
     yield f"- Status: {finished.status}, exit code {finished.exit_code}: {clean(finished.reason)}"
     yield f"- Specification: {clean(ended.run.spec.path)} ({ended.run.spec.sha256[:SHORT]})"
+    for name, why in start.unused.items():
+        yield f"- Gate absent: the detected {name} command does not run here ({clean(why)})"
 
 
 def _phases(ended: Ended) -> Iterator[str]:

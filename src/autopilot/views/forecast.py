@@ -1,11 +1,13 @@
 """A forecast as lines for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autopilot.domain.forecast import Dollars, Forecast, PhaseForecast
+from autopilot.domain.phase import PlanOnDisk
 from autopilot.views.text import clean
 
 _NAME = 28
+_MOST = 10
 
 
 def lines(forecast: Forecast) -> list[str]:
@@ -38,6 +40,9 @@ def _phase(phase: PhaseForecast) -> Iterator[str]:
     yield ""
     yield f"Phase {phase.id}: {clean(phase.name)} ({phase.type})"
     yield f"  plan      {_plan(phase)}"
+    if phase.plan_files:
+        named = ", ".join(f"{clean(plan.file)}{_state(plan)}" for plan in phase.plan_files)
+        yield f"  files     {plan_counts(phase.plan_files)}: {named}"
     yield f"  route     {f'without {phase.skipped}' if phase.skipped else 'every step'}"
     if phase.waits_for:
         yield f"  blocked   phase {', '.join(phase.waits_for)} is neither completed nor part of this run"
@@ -55,12 +60,29 @@ def _plan(phase: PhaseForecast) -> str:
     return f"{_count(count, 'task')}: {sizes} ({phase.task_types})"
 
 
+def _state(plan: PlanOnDisk) -> str:
+    if plan.done:
+        return " (done)"
+    return "" if plan.tasks else " (no task that can be read)"
+
+
+def plan_counts(plans: Sequence[PlanOnDisk]) -> str:
+    return f"{_count(len(plans), 'plan')} on disk, {sum(plan.done for plan in plans)} done"
+
+
 def _left_out(forecast: Forecast) -> Iterator[str]:
     if forecast.left_out:
         yield ""
         yield "Left out"
     for phase in forecast.left_out:
-        yield f"  {phase.id:<6} {clean(phase.name, _NAME):<{_NAME}}  {phase.why}"
+        plans = f"; {plan_counts(phase.plan_files)}" if phase.plan_files else ""
+        yield f"  {phase.id:<6} {clean(phase.name, _NAME):<{_NAME}}  {phase.why}{plans}"
+    if forecast.other_plans:
+        yield ""
+        yield f"{_count(len(forecast.other_plans), 'plan')} in folders of no phase in the roadmap, left alone:"
+        yield from (f"  {clean(path)}" for path in forecast.other_plans[:_MOST])
+        if len(forecast.other_plans) > _MOST:
+            yield f"  and {len(forecast.other_plans) - _MOST} more"
 
 
 def _estimates(forecast: Forecast) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """`autopilot progress`: how far the whole roadmap is, whatever runs brought it there."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from autopilot.domain.phase import Phase, Roadmap, all_done
+from autopilot.domain.phase import Phase, PhaseFiles, Roadmap, all_done
 from autopilot.domain.value import Value
 from autopilot.journal.ledger import Ledger
 from autopilot.views.text import clean
@@ -25,10 +25,14 @@ _ASIDE = {"Deferred", "Superseded", "Cancelled"}
 
 
 class Row(Value, frozen=True, kw_only=True):
+    """`plans` counts the plan files on disk, `plans_done` those of them with a summary."""
+
     id: str
     name: str
     status: str
     score: float | None = None
+    plans: int = 0
+    plans_done: int = 0
 
 
 class Overview(Value, frozen=True, kw_only=True):
@@ -42,9 +46,15 @@ class Overview(Value, frozen=True, kw_only=True):
     why: str = ""
 
 
-def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overview:
-    """`begun` are the phases with an execution log. A record counts before the roadmap's own mark (AMB-06)."""
-    rows = tuple(_row(phase, ledger, begun) for phase in roadmap.phases)
+def overview(
+    roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str], files: Mapping[str, PhaseFiles] | None = None
+) -> Overview:
+    """
+    `begun` are the phases with an execution log. A record counts before the roadmap's own mark (AMB-06).
+
+    `files` is what the phases have on disk.
+    """
+    rows = tuple(_row(phase, ledger, begun, (files or {}).get(phase.id, PhaseFiles())) for phase in roadmap.phases)
     counted = [row for row in rows if row.status not in _ASIDE]
     completed = sum(row.status == "Completed" for row in counted)
     command, why = _next(roadmap, ledger, {row.id: row.status for row in rows})
@@ -58,7 +68,7 @@ def overview(roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str]) -> Overv
     )
 
 
-def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
+def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str], files: PhaseFiles) -> Row:
     recorded = ledger.standing_of(phase)
     open_passes = ledger.newest.open_passes if ledger.newest and ledger.resumable else ()
     if any(phase.id in {brief.phase.id, brief.parent} for brief in open_passes):
@@ -67,7 +77,14 @@ def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str]) -> Row:
         status = _RECORDED.get(recorded.status, "In Progress")
     else:
         status = _MARKED.get(phase.status, "In Progress" if phase.id in begun else "Not Started")
-    return Row(id=phase.id, name=phase.name, status=status, score=recorded.score if recorded else None)
+    return Row(
+        id=phase.id,
+        name=phase.name,
+        status=status,
+        score=recorded.score if recorded else None,
+        plans=len(files.plans),
+        plans_done=files.done,
+    )
 
 
 def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str]) -> tuple[str, str]:
@@ -100,8 +117,10 @@ def _met(phase: Phase, statuses: dict[str, str]) -> bool:
 
 
 def lines(seen: Overview) -> Iterator[str]:
-    cells = [("#", "Phase", "Status", "Score"), *(_cells(row) for row in seen.phases)]
-    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    planned = any(row.plans for row in seen.phases)
+    head, rows = ("#", "Phase", "Status", "Score", "Plans"), [_cells(row) for row in seen.phases]
+    cells = [head, *rows] if planned else [head[:-1], *(row[:-1] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     yield _line(cells[0], widths)
     yield f"|{'|'.join('-' * (width + 2) for width in widths)}|"
     yield from (_line(row, widths) for row in cells[1:])
@@ -110,9 +129,10 @@ def lines(seen: Overview) -> Iterator[str]:
     yield f"Next: {seen.next} ({seen.why})" if seen.next else seen.why
 
 
-def _cells(row: Row) -> tuple[str, str, str, str]:
+def _cells(row: Row) -> tuple[str, ...]:
     score = "-" if row.score is None else f"{row.score:.1f}"
-    return row.id, clean(row.name, 50).replace("|", "/"), row.status, score
+    plans = f"{row.plans_done}/{row.plans}" if row.plans else "-"
+    return row.id, clean(row.name, 50).replace("|", "/"), row.status, score, plans
 
 
 def _line(cells: Iterable[str], widths: Iterable[int]) -> str:

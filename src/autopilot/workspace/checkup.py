@@ -29,9 +29,8 @@ def git_check(git: Git) -> Check:
     return Check(level=level, what="git", found=f"{said} ({wanted} or newer is needed)", fix=fix)
 
 
-def repository_checks(root: Path, git: Git) -> Iterator[Check]:
+def repository_checks(root: Path, repository: UserRepository) -> Iterator[Check]:
     """Commit and branch, what is uncommitted, and whether a merge or rebase is under way."""
-    repository = UserRepository(root, git)
     try:
         shape, start = repository.shape(), repository.start()
         dirty = repository.dirty()

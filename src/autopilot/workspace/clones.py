@@ -17,7 +17,7 @@ from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
 from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import GITLINK, LEFT_OUT, OURS_ALONE, Difference, Store, shown
+from autopilot.workspace.store import GITLINK, LEFT_OUT, Difference, Store, shown
 from autopilot.workspace.veil import Veil
 
 
@@ -119,8 +119,8 @@ class Slot:
             remove(self.folder / ".git")
             for link in before.links:
                 remove_below(self.folder, link)
-            for own in OURS_ALONE:
-                remove(self.folder / own)
+            for own in self.store.within.ours:
+                remove_below(self.folder, own)
             git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
             # Cleaning comes first: a folder swapped for a link is gone before files are compared through it.
             cleaned = git.run("clean", "-ffdxq", ok=(0, 1, 128))
@@ -167,7 +167,7 @@ class Slot:
                 remove_below(self.folder, f"{link}/.git")
             without = [f":(exclude,top,literal){path}" for path in (*links, *self.aside)]
             # In any spelling: on a file system that does not tell them apart it would be the same folder.
-            without += [f":(exclude,top,literal,icase){path}" for path in OURS_ALONE]
+            without += [f":(exclude,top,literal,icase){path}" for path in self.store.within.ours]
             without += [f":(exclude,top,glob)**/{name}/**" for name in BY_PRODUCTS]
             where = ("--", ".", *without)
             added = git.run("add", "-A", "--ignore-errors", *where, ok=(0, 1, 128))

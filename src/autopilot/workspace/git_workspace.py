@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.protocols import Landing, Merging, Taken
 from autopilot.domain.remembering import remember
@@ -33,8 +34,10 @@ from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import MOST_KNOWN, Identity, Store
 from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
 from autopilot.workspace.texts import changed_texts, wanted_texts
+from autopilot.workspace.user_files import find_top
 from autopilot.workspace.user_repo import Start, UserRepository, read_start
 from autopilot.workspace.veil import Veil
+from autopilot.workspace.within import Within
 from autopilot.workspace.written import Written
 
 Run = Callable[[str, str], Ran]
@@ -43,10 +46,23 @@ RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """`root` is the user's checkout, `cache` where clones may be put: not below the root."""
+    """`root` is the project's folder in the user's checkout, `cache` where clones may be put: not below the root."""
 
     root: Path
     cache: Path
+
+    @property
+    def top(self) -> Path:
+        """The top of the user's checkout; the project's folder itself where that is in no repository."""
+        try:
+            return find_top(self.root)
+        except RepositoryInvalid:
+            return self.root.resolve()
+
+    @property
+    def within(self) -> Within:
+        below = self.root.resolve().relative_to(self.top).as_posix()
+        return Within("" if below == "." else below)
 
     @property
     def home(self) -> Path:
@@ -74,6 +90,7 @@ class GitWorkspace:
         if not RUN_NAME.fullmatch(run) or run.endswith(".lock"):
             raise ValueError(f"not a name for a run: {run!r}")
         self._places = Places(root=places.root.resolve(), cache=places.cache.resolve())
+        self._top, self._within = self._places.top, self._places.within
         self._processes, self._run, self._env, self._slot_number = processes, run, dict(env), slot
         self._trees: dict[str, str] = {}
         self._changes: dict[tuple[str, str], Change] = {}
@@ -94,9 +111,17 @@ class GitWorkspace:
             with storage_errors("laying out a place for the set-up"):
                 remove(place)
                 self._slot_at(place).reset(commit)
+                self._within.laid(place)
 
         return SetUp(
-            command=command, names=names, folder=self.installed, manifests=self._store.top, lay=lay, run=run, tell=tell
+            command=command,
+            names=names,
+            folder=self.installed,
+            manifests=self._store.top,
+            lay=lay,
+            run=run,
+            tell=tell,
+            within=self._within,
         )
 
     def in_slot(self, slot: int) -> "GitWorkspace":
@@ -110,9 +135,14 @@ class GitWorkspace:
         return self._run
 
     @property
+    def within(self) -> Within:
+        """Where in the repository, and so in every clone and checkout, the project is."""
+        return self._within
+
+    @property
     def folder(self) -> str:
         """Where this slot's agent works, whether it is laid out yet or not."""
-        return str(self._trees_folder / str(self._slot_number))
+        return str(self._within.below(self._slot_folder))
 
     @property
     def history(self) -> str:
@@ -127,7 +157,10 @@ class GitWorkspace:
         """Those of the names that the user's repository had; in a checkout, where nobody makes any, all of them."""
         if not self._is_working(folder):
             return tuple(names)
-        listed = self._store.git.out("ls-tree", "-z", "--name-only", self.start().base).split(b"\0")
+        place = "" if Path(folder) == self._within.above(Path(folder)) else self._within.prefix
+        base = self.start().base
+        tree = f"{base}:{place}" if place else base
+        listed = self._store.git.run("ls-tree", "-z", "--name-only", tree, ok=(0, 128)).stdout.split(b"\0")
         return tuple(name for name in names if name.encode() in listed)
 
     @property
@@ -152,6 +185,7 @@ class GitWorkspace:
             git=self._store.git,
             processes=self._processes,
             now=now,
+            below=self._within.prefix,
         )
 
     def start(self) -> Start:
@@ -163,7 +197,7 @@ class GitWorkspace:
             self._places.home.mkdir(exist_ok=True)
             self._user.ignore(self._places.home.name, shape.exclude)
             self._store.create(shape.object_format)
-            self._store.fetch(self._places.root, start.base, f"refs/autopilot/base/{self._run}")
+            self._store.fetch(self._top, start.base, f"refs/autopilot/base/{self._run}")
             self._save_start(start)
             return start
 
@@ -176,7 +210,7 @@ class GitWorkspace:
         with storage_errors("clearing up after an interrupted run"):
             self._store.recover()
             clear_locks(self._trees_folder)
-            self._checkouts.recover(sparing)
+            self._checkouts.recover([str(self._within.above(Path(folder))) for folder in sparing])
 
     def snapshot_planning(self) -> dict[str, str]:
         """The user's planning files, read once a run and kept, so that a resumed run sees the same."""
@@ -191,7 +225,7 @@ class GitWorkspace:
         return dict(self._planning)
 
     def commit_planning(self, commit: str, files: Mapping[str, str], message: str) -> str:
-        if not self._store.git.out("ls-tree", "-z", commit, "--", ".planning"):
+        if not self._store.git.out("ls-tree", "-z", commit, "--", self._within.whole(".planning")):
             return commit
         # A file the user changed stays out: it would keep the whole commit from landing.
         with self._turn:
@@ -208,8 +242,7 @@ class GitWorkspace:
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
         with storage_errors("laying out a clone"):
-            self._lay_out(self._slot, commit, files)
-            return str(self._slot.folder)
+            return self._lay_out(self._slot, commit, files)
 
     def seal(self, folder: str, base: str, message: str) -> Change:
         with storage_errors("committing"):
@@ -220,7 +253,7 @@ class GitWorkspace:
             return portion(self._store, whole, paths, onto, message)
 
     def reopen(self) -> str | None:
-        return self.folder if self._slot.is_whole() else None
+        return self.folder if self._slot.is_whole() and self._within.is_plain(self._slot.folder) else None
 
     def sealed(self, base: str, step: str) -> Change | None:
         commit = self._store.sealed(base, step)
@@ -233,19 +266,20 @@ class GitWorkspace:
             return self._slot_at(Path(folder)).keep_interrupted(base, step)
 
     def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
-        return take_back(Path(folder), files)
+        top = self._within.above(Path(folder))
+        return take_back(Path(folder) if self._within.is_plain(top) else top / "gone", files)
 
     @contextmanager
     def checkout(self, commit: str, files: Mapping[str, str]) -> Iterator[str]:
         with self._checkouts.new() as slot:
             with storage_errors("laying out a checkout"):
-                self._lay_out(slot, commit, files)
-            yield str(slot.folder)
+                place = self._lay_out(slot, commit, files)
+            yield place
 
     @contextmanager
     def taken_up(self, folder: str) -> Iterator[str]:
-        with self._checkouts.taken_up(Path(folder)) as slot:
-            yield str(slot.folder)
+        with self._checkouts.taken_up(self._within.above(Path(folder))) as slot:
+            yield str(self._within.below(slot.folder))
 
     def tree(self, commit: str) -> str:
         if commit not in self._trees:
@@ -316,7 +350,7 @@ class GitWorkspace:
         return Homeward(self._places.root, self._written, self.planning_files())
 
     def _slot_at(self, folder: Path) -> Slot:
-        aside = self._source.names
+        folder, aside = self._within.above(folder), self._source.names
         if self._is_working(str(folder)) and self._veil:
             return Slot(folder, self._store, self._shown, self._veiled_skeleton, self._listings, aside, self._veil)
         return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside)
@@ -328,22 +362,22 @@ class GitWorkspace:
     def _user(self) -> UserRepository:
         git = Git(
             processes=self._processes,
-            cwd=self._places.root,
+            cwd=self._top,
             env=user_env(self._env),
             flags=COMMON,
         )
-        return UserRepository(self._places.root, git)
+        return UserRepository(self._top, git, self._within)
 
     @cached_property
     def _store(self) -> Store:
         folder = self._places.home / "repo.git"
         git = Git(
             processes=self._processes,
-            cwd=self._places.root,
+            cwd=self._top,
             env=our_env(self._env.get("PATH", "/usr/bin:/bin")) | {"GIT_DIR": str(folder)},
             flags=OURS,
         )
-        return Store(folder, git, self._run, lambda: self._identity, str(self._slot_number))
+        return Store(folder, git, self._run, lambda: self._identity, str(self._slot_number), within=self._within)
 
     @cached_property
     def _identity(self) -> Identity:
@@ -356,11 +390,17 @@ class GitWorkspace:
     @cached_property
     def _skeleton(self) -> Skeleton:
         shallow = self._store.folder / "shallow"
-        return Skeleton(self._store.git, self._history.objects, shallow, aside=self._source.names)
+        return Skeleton(
+            self._store.git, self._history.objects, shallow, aside=self._source.names, ours=self._within.ours
+        )
 
     @cached_property
     def _slot(self) -> Slot:
-        return self._slot_at(Path(self.folder))
+        return self._slot_at(self._slot_folder)
+
+    @property
+    def _slot_folder(self) -> Path:
+        return self._trees_folder / str(self._slot_number)
 
     @property
     def _trees_folder(self) -> Path:
@@ -378,14 +418,19 @@ class GitWorkspace:
 
     @cached_property
     def _veiled_skeleton(self) -> Skeleton:
-        return Skeleton(self._store.git, self._shown.objects, None, drops=True, aside=self._source.names)
+        return Skeleton(
+            self._store.git, self._shown.objects, None, drops=True, aside=self._source.names, ours=self._within.ours
+        )
 
     @cached_property
     def _checkouts(self) -> Checkouts:
         return Checkouts(self._places.pool / "checkouts", self._slot_at)
 
-    def _lay_out(self, slot: Slot, commit: str, files: Mapping[str, str]) -> None:
+    def _lay_out(self, slot: Slot, commit: str, files: Mapping[str, str]) -> str:
+        """The project's folder in it."""
         listing = slot.reset(commit)
-        overlay(slot.folder, files)
+        place = self._within.laid(slot.folder)
+        overlay(place, files)
         lay_links(slot.folder, self._source.links(commit))
         slot.finish(commit, listing)
+        return str(place)

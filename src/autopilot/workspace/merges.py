@@ -3,7 +3,7 @@
 import os
 
 from autopilot.domain.protocols import Merging
-from autopilot.workspace.store import Store, shown
+from autopilot.workspace.store import Store
 
 # Beside the work of the phases, so that theirs stays the newest of its own ref.
 SLOT = "merge"
@@ -16,7 +16,10 @@ def merge(store: Store, onto: str, commit: str, message: str) -> Merging:
     ran = store.git.run(*words, ok=(CLEAN, CONFLICT, USAGE))
     tree, *paths = ran.stdout.split(b"\0") if ran.exit_code != USAGE else (b"",)
     if ran.exit_code != CLEAN:
-        return Merging(commit=None, conflicts=tuple(sorted({shown(os.fsdecode(path)) for path in paths if path})))
+        return Merging(
+            commit=None,
+            conflicts=tuple(sorted({store.named(os.fsdecode(path)) for path in paths if path})),
+        )
     made = store.commit(tree.decode().strip(), onto, message, beside=commit)
     store.set_ref(store.work_ref(SLOT), made)
     return Merging(commit=made)

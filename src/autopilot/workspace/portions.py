@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 
 from autopilot.domain.evidence import Change
-from autopilot.workspace.store import Store, Touched, shown
+from autopilot.workspace.store import Store, Touched
 
 # Beside the run's newest work, so that what a portion is taken from stays the newest of its own ref.
 SLOT = "part"
@@ -12,7 +12,7 @@ SLOT = "part"
 
 def portion(store: Store, whole: Change, paths: Collection[str], onto: str, message: str) -> Change:
     """A durable commit on `onto` that leaves those paths as `whole` leaves them; `onto` itself when nothing differs."""
-    wanted = [t for t in store.difference(whole.base, whole.commit).touched if shown(t.path) in paths]
+    wanted = [t for t in store.difference(whole.base, whole.commit).touched if store.named(t.path) in paths]
     tree = _tree(store, onto, wanted)
     found = store.difference(onto, tree)
     if not found.touched:

@@ -8,7 +8,7 @@ from pathlib import Path
 from autopilot.domain.remembering import remember
 from autopilot.workspace.git import Git
 from autopilot.workspace.removal import remove
-from autopilot.workspace.store import OURS_ALONE
+from autopilot.workspace.within import OURS_ALONE
 
 CONFIG = """[core]
 \trepositoryformatversion = {version}
@@ -43,6 +43,7 @@ class Skeleton:
     drops: bool = False
     indexes: dict[str, bytes] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
+    ours: tuple[str, ...] = OURS_ALONE
 
     def lay(self, folder: Path, commit: str, index: Path) -> None:
         """A new `.git` on branch `work` at the commit. What is ours alone never shows as changed."""
@@ -56,7 +57,7 @@ class Skeleton:
             "refs/heads/work": f"{commit}\n",
             "config": CONFIG.format(version=int(long)) + (SHA256 if long else ""),
             "objects/info/alternates": f"{self.objects}\n",
-            "info/exclude": "".join((*(f"/{name}/\n" for name in OURS_ALONE), *(f"/{name}\n" for name in self.aside))),
+            "info/exclude": "".join((*(f"/{name}/\n" for name in self.ours), *(f"/{name}\n" for name in self.aside))),
         }
         for name, text in texts.items():
             (own / name).write_text(text, encoding="utf-8")
@@ -88,7 +89,7 @@ class Skeleton:
             return False
         index.write_bytes(self.indexes[known])
         entries = [word for head, name in changed for word in ("--cacheinfo", f"{head[1]},{head[3]},{name}")]
-        ours = [name for _, name in changed if name.split("/", 1)[0] in OURS_ALONE]
+        ours = [name for _, name in changed if any(name.startswith(f"{own}/") for own in self.ours)]
         words = ("update-index", "--add", *entries, *(("--skip-worktree", "--", *ours) if ours else ()))
         self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=index.parents[1]).run(*words)
         self._remember(commit, bare, index)
@@ -96,7 +97,7 @@ class Skeleton:
 
     def _hide(self, commit: str, index: Path, folder: Path) -> bool:
         """Put in what the commit has of ours alone, such that it never shows as changed; whether there is any."""
-        ours = self.git.out("ls-tree", "-r", "-z", "--full-tree", commit, "--", *OURS_ALONE)
+        ours = self.git.out("ls-tree", "-r", "-z", "--full-tree", commit, "--", *self.ours)
         if ours:
             at = self.git.at(GIT_INDEX_FILE=index, GIT_WORK_TREE=folder)
             at.run("update-index", "-z", "--index-info", stdin=ours)

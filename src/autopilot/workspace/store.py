@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,8 +15,8 @@ from autopilot.workspace.beneath import opened, sync_folder, sync_ref, sync_tree
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
 from autopilot.workspace.removal import remove
+from autopilot.workspace.within import OURS_ALONE, Within
 
-OURS_ALONE = (".planning", ".autopilot")
 MOST_KNOWN = 8
 _OURS_ENDS = tuple(b"\t" + os.fsencode(name) for name in OURS_ALONE)
 GITLINK = "160000"
@@ -75,6 +75,7 @@ class Store:
     slot: str = "0"
     tops: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
     bares: dict[str, str] = field(default_factory=dict)
+    within: Within = Within()  # noqa: RUF009 - frozen, so it is safe to share
 
     @property
     def branch(self) -> str:
@@ -141,6 +142,10 @@ class Store:
     def change(self, base: str, commit: str) -> Change:
         return self.described(base, commit, self.difference(base, commit))
 
+    def named(self, path: str) -> str:
+        """What the project calls a file of the repository, as text that can be stored."""
+        return self.within.local(shown(path))
+
     def left_out(self, commit: str) -> tuple[str, ...]:
         """What could not be taken into the commit, as its trailers say."""
         shape = f"--format=%(trailers:key={LEFT_OUT},valueonly)"
@@ -151,29 +156,48 @@ class Store:
             base=base,
             commit=commit,
             tree=self.tree(commit),
-            files=tuple(FileChange(path=shown(t.path), status=t.status) for t in found.touched),
+            files=tuple(FileChange(path=self.named(t.path), status=t.status) for t in found.touched),
             added=found.added,
             removed=found.removed,
             left_out=left_out,
         )
 
     def tree(self, commit: str) -> str:
-        """The id the commit's tree would have without `.planning` and `.autopilot`."""
-        body = tree_body(line for line in self.entries(commit) if not is_ours_alone(line))
-        return object_id("tree", body, like=commit)
+        """The id the commit's tree would have without `.planning` and `.autopilot` of the project."""
+        levels = self._levels(commit)
+        kept = [line for line in levels[-1] if not is_ours_alone(line)]
+        return self._rebuilt(levels, kept, lambda lines: object_id("tree", tree_body(lines), like=commit))
 
     def bare(self, commit: str) -> str:
         """A tree of ours with all of the commit but `.planning` and `.autopilot`; the commit where it has neither."""
         if commit not in self.bares:
-            lines = self.entries(commit)
-            kept = [line for line in lines if not is_ours_alone(line)]
-            made = commit if len(kept) == len(lines) else self._made_tree(kept)
+            levels = self._levels(commit)
+            kept = [line for line in levels[-1] if not is_ours_alone(line)]
+            made = commit if len(kept) == len(levels[-1]) else self._rebuilt(levels, kept, self._made_tree)
             return remember(self.bares, commit, made, MOST_KNOWN)
         return self.bares[commit]
 
     def _made_tree(self, lines: Iterable[bytes]) -> str:
         """Of lines of `ls-tree -z`. git's own `mktree` does not wait for the disk, whatever it is told."""
         return self.git.text("hash-object", "-t", "tree", "-w", "--stdin", stdin=tree_body(lines))
+
+    def _levels(self, tree: str) -> list[tuple[bytes, ...]]:
+        """What is in the root, and in each folder on the way down to the project; nothing in one that is not there."""
+        found = [self.entries(tree)]
+        for folder in self.within.folders:
+            listed = self.git.run("ls-tree", "-z", f"{tree}:{folder}", ok=(0, 128))
+            found.append(tuple(listed.stdout.split(b"\0")[:-1]) if listed.exit_code == 0 else ())
+        return found
+
+    def _rebuilt(
+        self, levels: Sequence[Sequence[bytes]], lines: Sequence[bytes], make: Callable[[Sequence[bytes]], str]
+    ) -> str:
+        """The tree with these lines in the project's folder and all else as it was; an empty folder is no entry."""
+        for above, folder in zip(reversed(levels[:-1]), reversed(self.within.folders), strict=True):
+            name = os.fsencode(folder.rpartition("/")[2])
+            others = [line for line in above if line.split(b"\t", 1)[1] != name]
+            lines = [*others, b"040000 tree " + make(lines).encode() + b"\t" + name] if lines else others
+        return make(lines)
 
     def entries(self, commit: str) -> tuple[bytes, ...]:
         """What lies right in the root of the commit, as `ls-tree` has it."""
@@ -184,20 +208,23 @@ class Store:
 
     def grafted(self, tree: str, base: str) -> str:
         """The tree with `.planning` and `.autopilot` as they are in `base`."""
-        ours = [line for line in self.entries(base) if is_ours_alone(line)]
+        ours = [line for line in self._levels(base)[-1] if is_ours_alone(line)]
         if not ours:
             return tree
-        lines = [line for line in self.git.out("ls-tree", "-z", tree).split(b"\0")[:-1] if not is_ours_alone(line)]
-        return self._made_tree((*lines, *ours))
+        levels = self._levels(tree)
+        lines = [line for line in levels[-1] if not is_ours_alone(line)]
+        return self._rebuilt(levels, [*lines, *ours], self._made_tree)
 
     def top(self, commit: str) -> dict[str, str]:
-        """What lies right in the commit's root: name to object id."""
-        lines = (line.split(b"\t", 1) for line in self.entries(commit))
-        return {os.fsdecode(name): meta.split(b" ")[2].decode() for meta, name in lines}
+        """What is in the commit's root and on the way down to the project: path to object id."""
+        places = ("", *(f"{folder}/" for folder in self.within.folders))
+        found = zip(places, self._levels(commit), strict=True)
+        lines = [(place, line.split(b"\t", 1)) for place, listed in found for line in listed]
+        return {f"{place}{os.fsdecode(name)}": meta.split(b" ")[2].decode() for place, (meta, name) in lines}
 
     def read(self, commit: str, path: str) -> str | None:
         """The text of a regular file of the commit."""
-        listed = self.git.out("ls-tree", "-z", commit, "--", f":(literal){path}")
+        listed = self.git.out("ls-tree", "-z", commit, "--", f":(literal){self.within.whole(path)}")
         if not listed.startswith(b"100"):
             return None
         return self.git.out("cat-file", "blob", listed.split()[2].decode()).decode("utf-8", "replace")
@@ -238,7 +265,8 @@ class Store:
 
     def add_files(self, commit: str, files: Mapping[str, str], message: str) -> str:
         """A commit of texts on top of another; that other one itself when they are all in it already."""
-        made = self._import(self.work_ref(), commit, message, files)
+        placed = {self.within.whole(path): text for path, text in files.items()}
+        made = self._import(self.work_ref(), commit, message, placed)
         before, after = self.git.text("rev-parse", f"{commit}^{{tree}}", f"{made}^{{tree}}").split()
         if before == after:
             self.set_ref(self.work_ref(), commit)

@@ -15,6 +15,7 @@ from autopilot.domain.running import Ran
 from autopilot.workspace.beneath import made_folder, opened, parts_of
 from autopilot.workspace.dependency_folders import leads_back
 from autopilot.workspace.removal import remove
+from autopilot.workspace.within import Within
 
 # What a set-up depends on: a tree with the same of these gets the same folders.
 MANIFESTS = frozenset({
@@ -81,10 +82,13 @@ class SetUp:
     lay: Callable[[Path, str], None]
     run: Callable[[str, str], Ran]
     tell: Callable[[str], None]
+    within: Within = Within()  # noqa: RUF009 - frozen, so it is safe to share
     _known: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def links(self, commit: str) -> dict[str, str]:
-        told = sorted((name, oid) for name, oid in self.manifests(commit).items() if name in MANIFESTS)
+        told = sorted(
+            (name, oid) for name, oid in self.manifests(commit).items() if name.rpartition("/")[2] in MANIFESTS
+        )
         key = hashlib.sha256(repr((self.command, self.names, told)).encode()).hexdigest()[:16]
         if key not in self._known:
             with self._guarded(key):
@@ -106,7 +110,7 @@ class SetUp:
         self._prune()
         _note(place).unlink(missing_ok=True)
         self.lay(place, commit)
-        ran = self.run(self.command, str(place))
+        ran = self.run(self.command, str(self.within.below(place)))
         if ran.exit_code != 0:
             said = (ran.stdout + ran.stderr).decode("utf-8", "replace").strip()[-TAIL:]
             ended = "took too long" if ran.exit_code is None else f"ended with exit code {ran.exit_code}"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from autopilot.domain.evidence import FileTexts, FileVersion
-from autopilot.workspace.store import GITLINK, Store, shown
+from autopilot.workspace.store import GITLINK, Store
 
 MOST_BYTES, MOST_TOTAL, MOST_FILES = 400_000, 32_000_000, 3_000
 REGULAR = ("100644", "100755", "100664")
@@ -20,7 +20,7 @@ def changed_texts(store: Store, base: str, commit: str) -> tuple[FileTexts, ...]
     def version(side: tuple[str, str] | None) -> FileVersion | None:
         return side and FileVersion(mode=side[0], size=sizes.get(side[1], 0), text=texts.get(side[1]))
 
-    return tuple(FileTexts(path=shown(t.path), before=version(t.old), after=version(t.new)) for t in touched)
+    return tuple(FileTexts(path=store.named(t.path), before=version(t.old), after=version(t.new)) for t in touched)
 
 
 def wanted_texts(store: Store, commit: str, wanted: Callable[[str], bool]) -> dict[str, str]:
@@ -28,7 +28,7 @@ def wanted_texts(store: Store, commit: str, wanted: Callable[[str], bool]) -> di
     for line in store.git.out("ls-tree", "-r", "-z", commit).split(b"\0")[:-1]:
         meta, name = line.split(b"\t", 1)
         mode, _, oid = meta.decode().split(" ")
-        path = shown(os.fsdecode(name))
+        path = store.named(os.fsdecode(name))
         if mode in REGULAR and len(listed) < MOST_FILES and wanted(path):
             listed[path] = oid
     texts = _texts(store, _affordable(_sizes(store, listed.values())))

@@ -7,7 +7,15 @@ from autopilot.domain.errors import RepositoryInvalid, StorageFailed
 
 
 def find_root(folder: Path) -> Path:
-    """The top of the repository the folder lies in."""
+    """The project's folder: the nearest one with `.planning` from here upwards, at most the top of the repository."""
+    top, here = find_top(folder), folder.resolve()
+    upwards = (here, *here.parents)
+    inside = upwards[: upwards.index(top) + 1]
+    return next((place for place in inside if (place / ".planning").is_dir()), top)
+
+
+def find_top(folder: Path) -> Path:
+    """The top of the repository the folder is in."""
     for place in (folder.resolve(), *folder.resolve().parents):
         if (place / ".git").exists():
             return place
@@ -41,7 +49,7 @@ def root_files(root: Path, with_text: AbstractSet[str]) -> dict[str, str]:
 
 
 def phase_folders(root: Path) -> dict[str, tuple[str, ...]]:
-    """The folders below `.planning/phases`, with the names of the files in each."""
+    """The folders below `.planning/phases` in order, each with the names of its files."""
     phases = root / ".planning" / "phases"
-    folders = sorted(path for path in phases.iterdir() if path.is_dir()) if phases.is_dir() else []
-    return {path.name: tuple(sorted(file.name for file in path.iterdir() if file.is_file())) for path in folders}
+    found = sorted(path for path in phases.iterdir() if path.is_dir()) if phases.is_dir() else []
+    return {path.name: tuple(sorted(each.name for each in path.iterdir() if each.is_file())) for path in found}

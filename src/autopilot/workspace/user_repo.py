@@ -13,7 +13,8 @@ from autopilot.domain.sealed import intact
 from autopilot.workspace.beneath import Refused, opened, read_regular, sync_ref, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import clear_ref_lock
-from autopilot.workspace.store import OURS_ALONE, Identity, Store, shown
+from autopilot.workspace.store import Identity, Store, shown
+from autopilot.workspace.within import OURS_ALONE, Within
 
 MERGING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer")
 MAX_NAMES = 1000
@@ -56,8 +57,11 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class UserRepository:
+    """`root` is the top of the repository, `within` where in it the project is."""
+
     root: Path
     git: Git
+    within: Within = Within()  # noqa: RUF009 - frozen, so it is safe to share
 
     def shape(self) -> Shape:
         """Raises `RepositoryInvalid` for a folder no run can start in."""
@@ -113,7 +117,8 @@ class UserRepository:
         return Identity(name=found["user.name"], email=found["user.email"])
 
     def ignore(self, name: str, exclude: Path) -> None:
-        """Keep a top-level folder of ours out of `git status`; an entry that covers it is enough."""
+        """Keep a folder of ours in the project out of `git status`; an entry that covers it is enough."""
+        name = self.within.whole(name)
         if self.git.run("check-ignore", "-q", f"{name}/state.json", ok=(0, 1)).exit_code == 0:
             return
         exclude = exclude.resolve()
@@ -131,17 +136,18 @@ class UserRepository:
 
     def dirty(self) -> tuple[str, ...]:
         """What is uncommitted in the checkout, our own folders left out."""
-        without = [f":(exclude,top){name}" for name in OURS_ALONE]
+        # In every folder: other projects of the repository have theirs.
+        without = [f":(exclude,top,glob)**/{name}/**" for name in OURS_ALONE]
         changed = self.git.out("status", "--porcelain", "-z", "--no-renames", "-uno", "--", ".", *without).split(b"\0")
         # Asked for by itself: `status` would look through our folders, whatever it is told to leave out.
-        unlisted = [f"--exclude=/{name}/" for name in OURS_ALONE]
+        unlisted = [f"--exclude={name}/" for name in OURS_ALONE]
         new = self.git.out("ls-files", "-o", "-z", "--exclude-standard", *unlisted).split(b"\0")
         found = (*(line[3:] for line in changed[:-1]), *new[:-1])
-        return tuple(shown(name.decode("utf-8", "surrogateescape")) for name in found)
+        return tuple(self.within.local(shown(name.decode("utf-8", "surrogateescape"))) for name in found)
 
     def file_sha256(self, path: str) -> str | None:
         with opened(self.root) as top, suppress(FileNotFoundError, Refused):
-            return hashlib.sha256(read_regular(top, path)).hexdigest()
+            return hashlib.sha256(read_regular(top, self.within.whole(path))).hexdigest()
         return None
 
     def tip(self, branch: str) -> str | None:

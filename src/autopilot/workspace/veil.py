@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from autopilot.workspace.store import OURS_ALONE, Store
+from autopilot.workspace.store import Store, quoted
 
 SHOWN_COMMITS = 200
 _PERSON = re.compile(rb"(?P<name>[^<>\n]*)<(?P<email>[^<>\n]*)> (?P<when>\d{1,18} [+-]\d{4})")
 _NOBODY = b"unknown <unknown> 0 +0000"
-_KEPT_OUT = frozenset(name.encode() for name in OURS_ALONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Veil:
 
     def is_needed(self) -> bool:
         """Whether planning files are anywhere in the history the run began with."""
-        return bool(self.store.git.out("rev-list", "-1", self.base, "--", *OURS_ALONE))
+        return bool(self.store.git.out("rev-list", "-1", self.base, "--", *self.store.within.ours))
 
     def over(self, commit: str) -> str:
         """A commit of the same tree without planning files, behind it its past, likewise."""
@@ -86,6 +85,7 @@ class Veil:
             yield b"data %d\n%s\n" % (len(commit.message), commit.message)
             yield b"from %s\ndeleteall\n" % above if above else b""
             yield from (_entry(mode, name, oid) for mode, name, oid in commit.entries)
+            yield from (f"D {quoted(path)}\n".encode() for path in self.store.within.ours)
 
 
 def _objects(out: bytes) -> Iterator[bytes]:
@@ -100,7 +100,7 @@ def _objects(out: bytes) -> Iterator[bytes]:
 def _told(oid: str, commit: bytes, tree: bytes) -> Told:
     head, _, message = commit.partition(b"\n\n")
     headers = dict(line.partition(b" ")[::2] for line in reversed(head.split(b"\n")))
-    entries = tuple(entry for entry in _entries(tree, len(oid) // 2) if entry[1] not in _KEPT_OUT)
+    entries = tuple(_entries(tree, len(oid) // 2))
     return Told(oid, headers.get(b"parent", b"").decode(), headers, message, entries)
 
 

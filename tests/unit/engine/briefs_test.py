@@ -10,7 +10,7 @@ from autopilot.domain.held_out import held_out
 from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.record import RunRecord
 from autopilot.domain.verdict import Advance, Retry, Stop
-from autopilot.engine.briefs import brief_for, counted, existing_plan, unmet
+from autopilot.engine.briefs import brief_for, counted, existing_plan, phase_files, unmet
 from autopilot.engine.confidence import feedback
 from autopilot.engine.orchestrate import Spawn
 from support.engine import Engine, Told, make_engine
@@ -106,7 +106,7 @@ def test_a_plan_of_the_user_s_is_taken_with_its_tests(engine: Engine) -> None:
     text = plan_text("1", [("letter1.txt", "done")])
     hands = with_files(engine, {f"{DIR}/PLAN.md": text, f"{DIR}/tests/task-01-01.sh": "true\n"}).hands(Told())
 
-    found = existing_plan(DIR, (), hands)
+    found = existing_plan(phase_files(DIR, "1", hands), ())
 
     assert found is not None
     assert (found.existed_before, len(found.tasks), found.tests[0].path) == (True, 1, "tests/task-01-01.sh")
@@ -116,7 +116,7 @@ def test_a_plan_agents_left_behind_is_not_the_user_s(engine: Engine) -> None:
     text = plan_text("1", [("letter1.txt", "done")])
     hands = with_files(engine, {f"{DIR}/PLAN.md": text}).hands(Told())
 
-    found = existing_plan(DIR, (hashlib.sha256(text.encode()).hexdigest(),), hands)
+    found = existing_plan(phase_files(DIR, "1", hands), (hashlib.sha256(text.encode()).hexdigest(),))
 
     assert found is not None
     assert not found.existed_before
@@ -124,7 +124,7 @@ def test_a_plan_agents_left_behind_is_not_the_user_s(engine: Engine) -> None:
 
 @pytest.mark.parametrize("files", [{}, {f"{DIR}/PLAN.md": "only prose\n"}], ids=["none", "unreadable"])
 def test_without_a_readable_plan_there_is_none(engine: Engine, files: dict[str, str]) -> None:
-    assert existing_plan(DIR, (), with_files(engine, files).hands(Told())) is None
+    assert existing_plan(phase_files(DIR, "1", with_files(engine, files).hands(Told())), ()) is None
 
 
 def test_calls_and_steps_are_counted_over_passes() -> None:

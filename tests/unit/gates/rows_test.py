@@ -164,6 +164,8 @@ CASES: dict[tuple[str, str], Case] = {
         triage(has_plan=True, skip_research=True), NOBODY, SILENCE, Advance(to="plan_check", because="existing plan")),
     ("after_triage", "research is switched off"): (
         triage(skip_research=True), NOBODY, SILENCE, Advance(to="plan", because="research is switched off")),
+    ("after_triage", "the user brought research"): (
+        triage(researched=True), NOBODY, SILENCE, Advance(to="plan", because="existing research")),
     ("after_triage", "otherwise"): (triage(), NOBODY, SILENCE, Advance()),
     ("after_research", "always"): (Facts(), NOBODY, SILENCE, Advance()),
     ("after_plan", "the plan has tasks"): (

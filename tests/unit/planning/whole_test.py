@@ -10,7 +10,7 @@ FOLDER = "01-letter-1"
 
 def project(**files: str) -> Project:
     held = {".planning/ROADMAP.md": ROADMAP, **{name.replace("__", "/"): text for name, text in files.items()}}
-    return understand(lambda path: held[path].encode() if path in held else None, {}, {FOLDER: ()})
+    return understand(lambda path: held[path].encode() if path in held else None, {}, {FOLDER: ("PLAN.md",)})
 
 
 def planned(path: str, config: str = "{}") -> Project:

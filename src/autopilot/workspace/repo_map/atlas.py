@@ -29,8 +29,8 @@ class GitAtlas:
     """
     Implements `Atlas` with tree-sitter and git.
 
-    Threads may share it. `book` is the file of the store, `home` the folder `.autopilot` of the project. `trouble` is
-    why there was no map.
+    Threads may share it. `book` is the file of the store, `home` the folder `.autopilot` of the project, `below` the
+    project's folder in the repository: only what is in it is mapped. `trouble` is why there was no map.
     """
 
     book: Path
@@ -38,6 +38,7 @@ class GitAtlas:
     git: Git
     processes: Processes
     now: Callable[[], str]
+    below: str = ""
     workers: int = min(MOST_WORKERS, os.cpu_count() or 1)
     trouble: str = ""
     _maps: dict[str, RepoMap] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class GitAtlas:
     _turn: threading.RLock = field(default_factory=threading.RLock)
 
     def at(self, commit: str) -> RepoMap | None:
+        commit = self._place(commit)
         with self._turn:
             if commit not in self._maps:
                 found = self._read(commit)
@@ -53,12 +55,18 @@ class GitAtlas:
             return self._maps.get(commit)
 
     def paper(self, commit: str) -> str:
+        commit = self._place(commit)
         with self._turn:
             if commit not in self._papers:
                 self._papers = {commit: self._asked(PAPER, commit) or ""}
             return self._papers[commit]
 
+    def _place(self, commit: str) -> str:
+        """The project's folder in the commit, as git calls it."""
+        return f"{commit}:{self.below}" if self.below else commit
+
     def chart(self, commit: str) -> Charted:
+        commit = self._place(commit)
         with self._turn:
             if is_current(str(self.book), str(self.home / Path(MAP_PATH).name), commit):
                 return Charted(line=UP_TO_DATE, there=True)

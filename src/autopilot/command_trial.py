@@ -1,0 +1,69 @@
+"""Runs a project's commands once on its newest commit: which do not run here, and which criteria hold already."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from autopilot.attesting import borrowed_workspace
+from autopilot.domain.does_not_run import not_used, why_not_run
+from autopilot.domain.errors import AutopilotError
+from autopilot.domain.phase import NEVER_RUN, Note, Phase
+from autopilot.domain.secrets import Redactor
+from autopilot.domain.settings import Settings, detected
+from autopilot.evidence.facts import CommandFacts
+from autopilot.evidence.held_already import held_already
+from autopilot.hiring import cache_folder, check_repository, processes_of, user_repository
+from autopilot.planning.whole import Project
+from autopilot.provision import provide
+from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.equipped import EquippedSandbox
+from autopilot.workspace.git_workspace import GitWorkspace, Places
+
+
+def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
+    """A finding for each detected command that does not run, and for each criterion of an open phase that holds."""
+    phases = [phase for phase in project.roadmap.phases if phase.status not in {"completed", *NEVER_RUN}]
+    criteria = any(criterion.command for phase in phases for criterion in phase.criteria)
+    if not criteria and not detected(settings).configured():
+        return ()
+    try:
+        with _facts(root, settings) as (facts, base):
+            return (*_dead(facts, base, project, settings), *_held(facts, base, phases, project.roadmap.path))
+    except AutopilotError as error:
+        what = f"the project's commands and criteria were not run: {error.what}"
+        return (Note(file=project.roadmap.path, line=0, what=what, severity="info"),)
+
+
+def _dead(facts: CommandFacts, base: str, project: Project, settings: Settings) -> Iterator[Note]:
+    file = project.detected.manifest or project.roadmap.path
+    for run in facts.gates(base, detected(settings)):
+        if why := why_not_run(run):
+            yield Note(file=file, line=0, what=not_used(run, why))
+
+
+def _held(facts: CommandFacts, base: str, phases: list[Phase], path: str) -> Iterator[Note]:
+    for found in held_already(facts, base, phases):
+        for criterion, what in zip(found.criteria, found.lines, strict=True):
+            where = criterion.line or found.phase.line
+            yield Note(file=path, line=where, what=what, severity="warning" if found.alone else "info")
+
+
+@contextmanager
+def _facts(root: Path, settings: Settings) -> Iterator[tuple[CommandFacts, str]]:
+    """Facts about the newest commit, and that commit. Nothing is written to the repository."""
+    processes = processes_of(root)
+    base, ground = check_repository(root, processes), sandboxes.choose(settings.sandbox, processes)
+    own = GitWorkspace(Places(root=root, cache=cache_folder()), processes, "check", os.environ)
+    provision = provide(settings, root, own, ground)
+    with borrowed_workspace(root, user_repository(root, processes).git, processes, base) as workspace:
+        workspace.supply(provision.source(workspace, ground, lambda _: None))
+        confined = ground.sandbox((workspace.history, *provision.readable), "check", workspace.within.prefix)
+        facts = CommandFacts(
+            workspace=workspace,
+            sandbox=EquippedSandbox(confined, provision.kit) if provision.readable else confined,
+            limits=settings.limits,
+            commands=settings.commands,
+            redact=Redactor.of(os.environ),
+        )
+        yield facts, base
