@@ -79,7 +79,7 @@ def test_the_report_of_the_batch_has_every_section(completed: Drive) -> None:
     assert "| 2 | failed | " in report
     assert "judge" in next(line for line in report.splitlines() if line.startswith("| 2 |"))
     assert "- Skipped (already done): 0\n- Skipped (blocked): 2\n" in report
-    assert "To continue: `/clear` then `/autopilot 2 3 4`\n" in report
+    assert "To continue: `autopilot 2 3 4`\n" in report
     (other,) = (project.root / ".autopilot").glob("completion-2*.md")
     assert (project.root / ".autopilot/completion-report.md").stat().st_mtime_ns <= other.stat().st_mtime_ns
 

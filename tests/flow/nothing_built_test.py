@@ -84,7 +84,7 @@ def test_every_view_says_that_nothing_was_built(place: Path) -> None:
     assert lines[-2:] == ["To accept phase 1 as it is: autopilot verdict 1 pass", f"Phase 1: {NOTHING_BUILT}"]
     assert not any("Project is done" in line for line in lines)
     assert any("Already satisfied: nothing was built" in line for line in project.told())
-    assert "1      already satisfied      -  Letter 1: already satisfied: nothing was built" in status.show(
+    assert "1      already satisfied      -  Letter 1: nothing was built" in status.show(
         as_json=False, folder=str(project.root)
     )
     (report,) = (project.root / ".autopilot").glob("completion-*.md")
