@@ -31,8 +31,8 @@ PART = re.compile(
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
     "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "held_criteria.py",
-    "consulting", "redoing.py", "verdicts.py", "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py",
-    "reporting.py", "serving.py", "tracing.py", "domain",
+    "consulting", "redoing.py", "verdicts.py", "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py",
+    "provision.py", "reporting.py", "serving.py", "tracing.py", "domain",
 )  # fmt: skip
 # A fault suite with more parts than these is told in one line.
 MOST_PARTS = 4
