@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from autopilot.attesting import borrowed_workspace
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.phase import Note, Roadmap
@@ -15,6 +17,9 @@ from autopilot.evidence.held_already import held_already
 from autopilot.hiring import processes_of
 from autopilot.sandbox import choose as sandboxes
 from autopilot.workspace.git import COMMON, Git, user_env
+
+# Whoever asks for a check of a file does not expect to wait for a whole test suite.
+SECONDS = 20
 
 
 def notes(root: Path, roadmap: Roadmap, commands: Commands, limits: Limits) -> tuple[Note, ...]:
@@ -40,7 +45,7 @@ def _found(root: Path, roadmap: Roadmap, commands: Commands, limits: Limits) -> 
         facts = CommandFacts(
             workspace=workspace,
             sandbox=ground.sandbox((workspace.history,), "check"),
-            limits=limits,
+            limits=msgspec.structs.replace(limits, command_seconds=SECONDS, gate_seconds=SECONDS),
             commands=commands,
             redact=Redactor.of(os.environ),
         )
