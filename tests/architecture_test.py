@@ -14,8 +14,8 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "provision",
-                  "redoing", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
+    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "projecting",
+                  "provision", "redoing", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},

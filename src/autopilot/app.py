@@ -4,6 +4,7 @@ import dataclasses
 import os
 import platform
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from autopilot.consulting.sitting import Around
 from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
-from autopilot.domain.events import RunStarted
+from autopilot.domain.events import Noted, RunStarted
 from autopilot.domain.forecast import Forecast, Habits
 from autopilot.domain.modes import asks
 from autopilot.domain.outcomes import shortfalls
@@ -65,6 +66,7 @@ from autopilot.planning.user_choices import UserChoices, applied, asked, of_envi
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
+from autopilot.projecting import ProjectedStreams
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
@@ -448,6 +450,18 @@ def stop(folder: str, *, now: bool) -> str:
 def retry(folder: str) -> str:
     """Have a run that waits for an agent ask again at once; what was done, in words."""
     return stopping.retry(find_root(Path(folder)))
+
+
+def note(folder: str, event: str, message: str) -> None:
+    """Write an event into the log of the run that is open here; without one, or while it is at work, nothing."""
+    with suppress(AutopilotError):
+        home = find_root(Path(folder)) / ".autopilot"
+        newest = past(home).newest
+        if newest is None or not (home / "state.json").exists():
+            return
+        with RunLock(home, newest.start.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
+            streams = ProjectedStreams(home, journal, newest.start.run, verdicts.deaf)
+            streams.append_run(Noted(event=event, details={"message": message}))
 
 
 def rebuild(folder: str) -> str:

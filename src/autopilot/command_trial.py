@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from autopilot.attesting import borrowed_workspace
 from autopilot.domain.does_not_run import not_used, why_not_run
 from autopilot.domain.errors import AutopilotError
@@ -19,6 +21,9 @@ from autopilot.provision import provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+
+# A user who checks a file does not expect to wait for a whole test suite.
+SECONDS = 20
 
 
 def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
@@ -62,7 +67,7 @@ def _facts(root: Path, settings: Settings) -> Iterator[tuple[CommandFacts, str]]
         facts = CommandFacts(
             workspace=workspace,
             sandbox=EquippedSandbox(confined, provision.kit) if provision.readable else confined,
-            limits=settings.limits,
+            limits=msgspec.structs.replace(settings.limits, command_seconds=SECONDS, gate_seconds=SECONDS),
             commands=settings.commands,
             redact=Redactor.of(os.environ),
         )

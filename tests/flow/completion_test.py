@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.errors import UsageLimited
-from autopilot.domain.events import AgentAnswered, CompletionFinished, Entry, RunFinished, RunStarted, StepFinished
+from autopilot.domain.errors import StorageFailed, UsageLimited
+from autopilot.domain.events import (
+    AgentAnswered,
+    CompletionFinished,
+    Entry,
+    PhaseFinished,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+)
+from autopilot.domain.request import report_name
 from autopilot.domain.results import Mended
 from autopilot.domain.verdict import Advance, Stop
 from support.project import audit, audit_row, plan_answer, reviews, work_answer
@@ -336,6 +345,25 @@ def test_comp_02_the_state_is_archived_with_report_and_numbers_beside_it(place: 
     (entry,) = json.loads((home / "archive" / "metrics.json").read_text(encoding="utf-8"))
     assert (entry["phases_attempted"], entry["phases_succeeded"], entry["success_rate"]) == (1, 1, 1.0)
     assert "## Trend Analysis" in report_of(project)
+
+
+@pytest.mark.parametrize("lost", ["metrics", "report"])
+def test_comp_02_a_run_whose_papers_cannot_be_written_keeps_its_state(place: Path, lost: str) -> None:
+    """COMP-05: the state is archived last, so that a run that was cut off before is wound up again."""
+    project = project_of(place)
+
+    def occupy(entry: Entry) -> None:
+        home = project.root / ".autopilot"
+        if isinstance(entry.event, PhaseFinished):
+            name = report_name(project.of(RunStarted)[0].run) if lost == "report" else "archive/metrics.json"
+            (home / name).mkdir(parents=True)
+
+    project.meanwhile = occupy
+    with pytest.raises(StorageFailed):
+        project.run()
+
+    assert (project.root / ".autopilot" / "state.json").is_file()
+    assert not list((project.root / ".autopilot" / "archive").glob("run-*.json"))
 
 
 def test_numbers_of_three_runs_become_a_trend(place: Path) -> None:

@@ -63,6 +63,22 @@ def test_counters_and_history_survive_a_pause_and_a_verdict(place: Path) -> None
     assert rows == [("1", "deferred", 4, "pass"), ("2", "completed", 9, None), ("3", "deferred", 4, None)]
 
 
+def test_stat_06c_the_report_of_a_run_has_every_figure_of_its_deferrals(place: Path) -> None:
+    """Three phases, one of which waits."""
+    project = driven(place, script("2"), "1", "2", "3")
+    project.run()
+
+    (report,) = (project.root / ".autopilot").glob("completion-2*.md")
+    section = report.read_text(encoding="utf-8").partition("## Human Deferral\n\n")[2].partition("\n\n")[0]
+    assert section.splitlines() == [
+        "- Total phases processed: 3",
+        "- Phases deferred to human: 1 (33%)",
+        "- Autonomous resolutions: 2",
+        "- Autonomous resolution rate: 67%",
+        "- Current deferral confidence threshold: 6",
+    ]
+
+
 def test_verdicts_that_all_pass_lower_the_threshold_and_the_next_run_goes_by_it(place: Path) -> None:
     """STAT-06a..c, AMB-12: a confidence that was left to a person before is enough now."""
     project = judged(place, "pass", "pass", "pass")

@@ -35,13 +35,21 @@ def rejected(drive: Drive) -> list[str]:
     return [verdict.rejects for verdict in verdicts if isinstance(verdict, Retry) and verdict.rejects]
 
 
-def written_before(place: Path, count: int) -> Drive:
-    """A project whose letters are all there, so that each phase is only reviewed."""
-    project = driven(place, reviews(), *(str(n) for n in range(1, count + 1)))
-    write(project.root, {f"letter{n}.txt": "done\n" for n in range(1, count + 1)})
+def written_before(place: Path) -> Drive:
+    """A project whose letter is there, so that its phase is only reviewed."""
+    project = driven(place, reviews(), "1")
+    write(project.root, {"letter1.txt": "done\n"})
     git(project.root, "add", "-A")
     git(project.root, "commit", "-qm", "by hand")
     return project
+
+
+def letters(place: Path, count: int) -> Drive:
+    """A project of so many phases, each of which is done at once and rated alike."""
+    names = [str(n) for n in range(1, count + 1)]
+    plans = [plan_answer(n, [(f"letter{n}.txt", "done")]) for n in names]
+    works = [work_answer(n, f"0{n}-01", f"letter{n}.txt", "done\n") for n in names]
+    return driven(place, [*reviews(), *plans, *works], *names)
 
 
 def test_intg_04a_verifier_judge_and_rater_are_agents_of_their_own(place: Path) -> None:
@@ -89,20 +97,20 @@ def test_amb_34_a_reviewer_who_does_its_part_the_second_time_is_accepted(place: 
     ids=["no place", "no such line", "no such file"],
 )
 def test_intg_08_work_that_was_there_needs_places_to_be_shown(place: Path, shown: list[str]) -> None:
-    """RET-08, INTG-02."""
-    project = written_before(place, 1)
+    """RET-08, INTG-02: and even then it is no pass."""
+    project = written_before(place)
     bare = {**LOOKED, "files_checked": shown}
     project.rewrite([*reviews(), answer("verify", 1, **{"pass": True, "autonomous_confidence": 9, **bare})])
 
-    assert project.run().exit == 0
+    assert project.run().exit == 12
     assert rejected(project) == ["INTG-08"]
     outcome = project.of(PhaseFinished)[-1].outcome
-    assert outcome.issues[0] == "Tasks complete but no commits -- possible already-implemented scenario."
+    assert (outcome.satisfied, outcome.reason) == (True, "already satisfied: nothing was built")
 
 
 def test_intg_05b_after_five_uniform_scores_the_next_phase_is_judged_harder_also_after_a_crash(place: Path) -> None:
     """INTG-05a, PRE-01, CMAP-05b: told once, and what passed is not done again."""
-    project = written_before(place, 6)
+    project = letters(place, 6)
 
     def cut(entry: Entry) -> None:
         if isinstance(entry.event, PhaseFinished) and entry.event.outcome.phase == "5":

@@ -84,7 +84,7 @@ def test_every_view_says_that_nothing_was_built(place: Path) -> None:
     assert lines[-2:] == ["To accept phase 1 as it is: autopilot verdict 1 pass", f"Phase 1: {NOTHING_BUILT}"]
     assert not any("Project is done" in line for line in lines)
     assert any("Already satisfied: nothing was built" in line for line in project.told())
-    assert "1      already satisfied      -  Letter 1: already satisfied: nothing was built" in status.show(
+    assert "1      already satisfied      -  Letter 1: nothing was built" in status.show(
         as_json=False, folder=str(project.root)
     )
     (report,) = (project.root / ".autopilot").glob("completion-*.md")
@@ -215,3 +215,26 @@ def test_a_phase_that_the_roadmap_marks_as_done_needs_nobody_to_accept_it(place:
 
     assert (end.exit, end.phases["1"].outcome, end.phases["1"].score) == (0, None, None)
     assert project.of(PhaseFinished)[-1].outcome.satisfied
+
+
+def test_a_criterion_that_holds_already_is_named_before_anything_runs(place: Path) -> None:
+    """By `phases check`, and at the start of a run; a dry run starts nothing."""
+    project = project_with(place, LETTER)
+    said = "Phase 1, SC-1: this criterion holds already and proves nothing new: `grep -q done letter1.txt`"
+
+    project.run()
+
+    assert said in project.warnings
+    if not app.has_sandbox():
+        pytest.skip("no sandbox holds here, so phases check runs nothing")
+    (note,) = app.held_criteria(str(project.root))
+    assert (note.what, note.severity, note.file) == (said, "warning", ".planning/ROADMAP.md")
+
+
+def test_a_criterion_that_fails_is_not_named(place: Path) -> None:
+    project = project_with(place, LETTER, PLAN, work_answer("1", "01-01", "letter1.txt", "done\n"), letter=False)
+
+    assert project.run().exit == 0
+    assert not any("holds already" in warning for warning in project.warnings)
+    if app.has_sandbox():
+        assert app.held_criteria(str(project.root))[0].severity == "warning"

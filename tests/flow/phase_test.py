@@ -64,14 +64,14 @@ def test_three_phases_are_driven_home_and_land(place: Path) -> None:
 
 
 def test_work_that_is_already_there_is_only_verified(place: Path) -> None:
-    """PIPE-02."""
+    """PIPE-02: and not rated, for there is no work to rate."""
     project = driven(place, reviews())
     write(project.root, {"letter1.txt": "done\n"})
     git(project.root, "add", "-A")
     git(project.root, "commit", "-qm", "by hand")
 
-    assert project.run().exit == 0
-    assert project.steps == ["preflight", "triage", "verify", "judge", "judge_divergence", "rate"]
+    assert project.run().exit == 12
+    assert project.steps == ["preflight", "triage", "verify", "judge", "judge_divergence"]
 
 
 def test_a_plan_that_is_there_is_checked_and_carried_out(place: Path) -> None:
@@ -103,8 +103,8 @@ def test_a_plan_whose_criteria_already_hold_is_verified_by_them(place: Path) -> 
     git(project.root, "add", "-A")
     git(project.root, "commit", "-qm", "by hand")
 
-    assert project.run().exit == 0
-    assert len(project.of(StepFinished)) == 6
+    assert project.run().exit == 12
+    assert len(project.of(StepFinished)) == 5
     assert [len(s.result.checks) for s in project.of(StepFinished) if isinstance(s.result, Verified)] == [2]
 
 

@@ -82,7 +82,11 @@ def test_a_score_that_stays_middling_passes_as_incomplete(place: Path) -> None:
 
     end = project.run()
 
-    assert (end.exit, end.phases["1"].reason, cycles(project)) == (0, "force_incomplete", [0, 1, 2])
+    assert (end.exit, end.phases["1"].reason, cycles(project)) == (
+        12,
+        "passed below the bar, 8.0 of 9.0",
+        [0, 1, 2],
+    )
     assert project.reads("letter1.txt") == "done b\n"
 
 
@@ -93,7 +97,11 @@ def test_a_remediation_that_fails_takes_nothing_away(place: Path) -> None:
 
     end = project.run()
 
-    assert (end.exit, end.phases["1"].reason, end.phases["1"].score) == (0, "force_incomplete", 8.0)
+    assert (end.exit, end.phases["1"].reason, end.phases["1"].score) == (
+        12,
+        "passed below the bar, 8.0 of 9.0",
+        8.0,
+    )
     assert project.reads("letter1.txt") == "done 1\n"
 
 
@@ -103,7 +111,7 @@ def test_a_remediation_that_makes_it_worse_takes_nothing_away(place: Path) -> No
 
     end = project.run()
 
-    assert (end.exit, end.phases["1"].score, cycles(project)) == (0, 8.0, [0, 1, 2])
+    assert (end.exit, end.phases["1"].score, cycles(project)) == (12, 8.0, [0, 1, 2])
     assert project.reads("letter1.txt") == "done 1\n"
     assert project.steps.count("plan") == 1
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from autopilot import app
+from autopilot.cli.main import main
 from autopilot.domain.errors import Interrupted, UsageInvalid
 from autopilot.domain.events import Entry, PhaseFinished, RunResumed, StepFinished, StepStarted
 from support.project import honest, plan_answer, reviews, work_answer
@@ -68,6 +69,27 @@ def test_state_13_a_failed_run_keeps_its_file(place: Path) -> None:
 
     assert drive.run().exit == 10
     assert held(drive)["_meta"]["status"] == "failed"
+
+
+def test_flags_that_exclude_each_other_are_an_event_of_the_open_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """FLAG-01: and without an open run there is nothing to write to."""
+    condemned = {"role": "judge", "result": {"recommendation": "halt", "concerns": ["wrong"]}}
+    drive = driven(place, [condemned, *reviews(), PLAN, GOOD])
+    monkeypatch.chdir(drive.root)
+    assert main(["1", "--force", "--quality"]) == 2
+    assert not (drive.root / ".autopilot").exists()
+    drive.run()
+
+    assert main(["1", "--force", "--quality"]) == 2
+
+    last = held(drive)["event_log"][-1]
+    assert last["event"] == "flag_mutual_exclusivity_error"
+    assert last["details"]["message"].startswith("Cannot combine --force")
+    assert "Use one or the other." in capfd.readouterr().err
+    drive.rewrite([*reviews(), PLAN, GOOD])
+    assert drive.resume().exit == 0
 
 
 def test_rsm_04_an_interrupted_run_goes_on_behind_its_last_finished_step(place: Path) -> None:

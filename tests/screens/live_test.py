@@ -110,7 +110,7 @@ def test_the_view_ends_with_the_last_frame_and_the_announcement() -> None:
 
     text = out.getvalue()
     assert (view.broken, view.narrator.run) == (False, RUN)
-    assert text.index("3/4 phases completed, 1 failed") < text.index("Autopilot Complete")
+    assert text.index("3/4 phases completed, 1 failed") < text.index("Autopilot Failed")
 
 
 def test_a_run_that_stops_gives_the_terminal_back_and_goes_on_below() -> None:

@@ -98,7 +98,11 @@ def _remark(phase: dict[str, object]) -> str:
     parts = [_word(phase.get("name"), "")]
     parts += [flag.replace("_", " ") for flag in ("quality_exhausted", "gaps_exhausted") if phase.get(flag)]
     parts += ["unanchored"] if phase.get("unanchored") else []
-    parts += [_word(phase.get("reason"), "").replace("_", " ")] if not passed else []
+    why = _word(phase.get("reason"), "").replace("_", " ")
+    # Of an outcome the status column has said the first half.
+    for said in ("already satisfied: ", "passed below the bar, ") if phase.get("outcome") else ():
+        why = why.removeprefix(said)
+    parts += [why] if not passed else []
     return ": ".join(part for part in parts if part)
 
 

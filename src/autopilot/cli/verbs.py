@@ -14,7 +14,7 @@ from autopilot.cli.person import somebody
 from autopilot.cli.views import View, view_of
 from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import Entry
-from autopilot.domain.modes import Modes
+from autopilot.domain.modes import FlagsClash, Modes
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
@@ -49,12 +49,14 @@ class App(Protocol):
 
     def rebuild(self, folder: str) -> str: ...
 
+    def note(self, folder: str, event: str, message: str) -> None: ...
+
 
 def perform(options: argparse.Namespace, app: App) -> int:
     """The exit code of the verb in `options`."""
     match options.verb:
         case "run":
-            request = request_of(options, folder=here())
+            request = _requested(options, app)
             return _drive(lambda view, hear: app.start(request, hear, warn, somebody(view.say)), options, app)
         case "debug":
             request = debug_request(options, folder=here())
@@ -141,6 +143,16 @@ def debug_request(options: argparse.Namespace, folder: str) -> RunRequest:
         symptom=" ".join(options.symptom),
         checks=tuple(options.check),
     )
+
+
+def _requested(options: argparse.Namespace, app: App) -> RunRequest:
+    """Flags that exclude each other are an event of the run that is open here, if one is."""
+    folder = here()
+    try:
+        return request_of(options, folder)
+    except FlagsClash as clash:
+        app.note(folder, clash.event, clash.what)
+        raise
 
 
 def asking_request(options: argparse.Namespace, folder: str) -> RunRequest:

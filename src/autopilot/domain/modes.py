@@ -100,9 +100,15 @@ CLASHES = (
 )
 
 
+class FlagsClash(UsageInvalid):
+    """Two flags that exclude each other were given together."""
+
+    event = "flag_mutual_exclusivity_error"
+
+
 def check(modes: Modes) -> None:
-    """Raises `UsageInvalid` for flags that exclude each other (FLAG-01..04)."""
+    """Raises `FlagsClash` for flags that exclude each other (FLAG-01..04)."""
     given = set(modes.flags)
     for clash in CLASHES:
         if given.issuperset(clash.flags):
-            raise UsageInvalid(clash.what, why=clash.why, do=clash.do)
+            raise FlagsClash(clash.what, why=clash.why, do=clash.do)

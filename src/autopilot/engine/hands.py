@@ -23,7 +23,14 @@ from autopilot.domain.visual import Looking, NotLooking
 class NoReceipts:
     """Implements `Receipts` where none are wanted."""
 
-    def files(self, record: PhaseRecord, run: RunRecord, outcome: PhaseOutcome, verdict: Verdict) -> dict[str, str]:  # noqa: ARG002 - the protocol's signature
+    def files(
+        self,
+        record: PhaseRecord,  # noqa: ARG002 - the protocol's signature
+        run: RunRecord,  # noqa: ARG002 - as above
+        outcome: PhaseOutcome,  # noqa: ARG002 - as above
+        verdict: Verdict,  # noqa: ARG002 - as above
+        earlier: tuple[PhaseRecord, ...] = (),  # noqa: ARG002 - as above
+    ) -> dict[str, str]:
         return {}
 
 

@@ -79,9 +79,8 @@ def _phases(ended: Ended) -> Iterator[str]:
 
 def _word(row: Mapping[str, Any]) -> str:
     """The status, or what it is called where the phase counts as done without having passed at its bar."""
-    return {"below_bar": "passed below the bar", "already_satisfied": "already satisfied"}.get(
-        row.get("outcome") or "", row["status"]
-    )
+    words = {"below_bar": "passed below the bar", "already_satisfied": "already satisfied"}
+    return words.get(str(row.get("outcome")), str(row["status"]))
 
 
 def _cell(text: str) -> str:

@@ -71,6 +71,9 @@ class PlayedApp:
     def rebuild(self, folder: str) -> str:
         return f"{folder}/.autopilot/state.json"
 
+    def note(self, folder: str, event: str, message: str) -> None:
+        self.asked.append((event, message))
+
     def demo(self, folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]:
         self.asked.append(folder)
         return self._play(listener, warn), "What happened.\n"
