@@ -15,7 +15,7 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
     "app":       {"hiring", "attesting", "consulting", "verdicts", "driving", "notifying", "provision", "redoing", "reporting",
-                  "stopping", *EVERYTHING},
+                  "roadmap_edits", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", *EVERYTHING},
     "attesting": {"hiring", "driving", *EVERYTHING},
@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "notifying": {"tracing", "planning", "sandbox", "views", "domain"},
     "serving":   {"app", "consulting", *EVERYTHING},
     "redoing":   EVERYTHING,
+    "roadmap_edits": EVERYTHING,
     "stopping":  {"hiring", "journal", "sandbox", "domain"},
     "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
     "tracing":   {"journal", "views", "workspace", "domain"},
