@@ -31,6 +31,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import redoes
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import Resumption, RunEnd, report_name
+from autopilot.domain.roadmap_changes import Settled
 from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.settings import Settings, detected
@@ -66,7 +67,6 @@ from autopilot.planning import ids
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
-from autopilot.roadmap_edits import Settled
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.malloc import hand_back

@@ -11,7 +11,7 @@ from autopilot.domain.person import Person
 from autopilot.domain.phase import NEVER_RUN, Phase
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import RoadmapChoice
-from autopilot.domain.roadmap_changes import RoadmapTaken, differences
+from autopilot.domain.roadmap_changes import RoadmapTaken, Settled, differences
 from autopilot.domain.value import Value
 from autopilot.engine.footing import accepted
 from autopilot.planning.order import order
@@ -37,14 +37,6 @@ class Edit(Value, frozen=True, kw_only=True):
             "passed": f"It passed as it was. To redo it: autopilot --force {self.phase}",
         }[self.state]
         return f"Phase {self.phase}: {self.what}. {then}"
-
-
-class Settled(Value, frozen=True, kw_only=True):
-    """What the run goes by from here on. `again` are the phases that had started and start over or are dropped."""
-
-    sha256: str
-    taken: RoadmapTaken | None = None
-    again: tuple[str, ...] = ()
 
 
 def edits_of(run: RunRecord, project: Project) -> tuple[Edit, ...]:

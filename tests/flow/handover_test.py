@@ -11,6 +11,7 @@ from autopilot.domain.request import RunEnd
 from autopilot.domain.results import MiniVerified, Verified
 from autopilot.views.plain import PlainView
 from support.project import plan_answer, reviews, work_answer
+from support.repos import git
 from support.runs import Drive, driven
 
 FOLDER = ".planning/phases/01-letter-1"
@@ -133,6 +134,8 @@ def test_once_the_line_has_moved_every_task_of_the_accepted_plan_is_carried_out(
 
     assert project.run().exit == 10
     assert (project.root / "letter2.txt").exists()
+    committed = git(project.root, "ls-tree", "-r", "--name-only", "HEAD").split()
+    assert {f"{FOLDER}/HANDOFF.md", f"{FOLDER}/PLAN.md"} <= set(committed), "STATE-15: also of a phase that failed"
     paid = len(project.steps)
     assert project.resume().exit == 0
 

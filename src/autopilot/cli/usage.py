@@ -41,7 +41,7 @@ verbs:
   run                   run phases (the word may be left out)
   resume                go on with the run that was interrupted
   stop                  stop the run; `resume` goes on with it
-  retry [N]             try failed phase N again from the step that failed; bare:
+  retry [N]             try failed phase N again from the step that failed; or
                         a run that waits for a usage limit asks again at once
   status                show how the run stands
   verdict               N pass, fail or issues: decide on a phase that waits
@@ -96,9 +96,8 @@ options of run:
                         also for resume, loop
   --failover NAME       the agent to ask when the usual one is not to be had
                         (again for more); also for resume, loop
-  --roadmap take|keep   phases that have started and were edited in the roadmap:
-                        start them over, or finish them as they were; also for
-                        resume, retry
+  --roadmap take|keep   phases that have started and were edited since: start
+                        them over, or finish them as they were; also for resume
   --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last

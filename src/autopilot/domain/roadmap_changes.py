@@ -16,6 +16,14 @@ class RoadmapTaken(Value, frozen=True, kw_only=True):
     requirements: dict[str, tuple[str, ...]] = {}
 
 
+class Settled(Value, frozen=True, kw_only=True):
+    """What the run goes by from here on. `again` are the phases that had started and start over or are dropped."""
+
+    sha256: str
+    taken: RoadmapTaken | None = None
+    again: tuple[str, ...] = ()
+
+
 def is_same(old: Phase, new: Phase) -> bool:
     """Whether both ask for the same. Where it is in the file and whether it is ticked does not matter."""
     return not tuple(differences(old, new))

@@ -35,7 +35,7 @@ from autopilot.engine.footing import accepted, built_upon, in_line
 from autopilot.engine.gathering import part_brief
 from autopilot.engine.hands import Hands, LandingHands
 from autopilot.engine.hearing import take_in
-from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, next_phase
+from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, failed, next_phase
 from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
 from autopilot.engine.papers import (
     contamination_notes,
@@ -246,7 +246,8 @@ def with_papers(move: Land, run: RunRecord, hands: LandingHands, streams: Stream
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
     whole = [streams.passes(phase) for phase in (move.phase, *streams.parts(move.phase))]
-    files = {path: text for held in papers_due(run, streams) for path, text in held.items()}
+    due = (*papers_of_failed(run, streams, move.phase), *papers_due(run, streams))
+    files = {path: text for held in due for path, text in held.items()}
     files |= {path: text for passes in whole for path, text in papers(passes).items()}
     receipt = {path: text for passes in whole for path, text in receipt_files(run, passes, hands).items()}
     hands.workspace.write_planning(receipt)
@@ -260,6 +261,14 @@ def papers_due(run: RunRecord, streams: Streams) -> Iterator[dict[str, str]]:
         return
     for target in run.start.targets:
         if accepted(run, target) and built_upon(run, in_line(run, target, best(run, target).commit)):
+            yield papers(streams.passes(target))
+
+
+def papers_of_failed(run: RunRecord, streams: Streams, landing: str) -> Iterator[dict[str, str]]:
+    """STATE-15: the papers of phases that failed so far have no landing of their own; they come with the next one."""
+    at_work = {brief.phase.id for brief in run.open_passes}
+    for target in run.start.targets:
+        if target not in {landing, *at_work} and run.passes(target) and failed(run, target):
             yield papers(streams.passes(target))
 
 

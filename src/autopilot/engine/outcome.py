@@ -21,15 +21,13 @@ from autopilot.domain.results import (
     Fixed,
     Judged,
     PlanChecked,
-    Planned,
     Rated,
-    Researched,
     Triaged,
-    Unanswered,
     Verified,
 )
 from autopilot.domain.returns import PassEvidence
 from autopilot.domain.scores import band
+from autopilot.domain.step_words import step_word
 from autopilot.domain.taxonomy import unclassified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
@@ -201,7 +199,8 @@ def digests(record: PhaseRecord) -> dict[str, StepDigest]:
 def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDigest:
     if not record.attempts(step):
         return StepDigest(status="skipped", skip_reason=skip_reason(record, step))
-    status = _status(record, step)
+    last = next(s for s in reversed(record.finished) if s.step == step)
+    status = step_word(record, step, last)
     checked, triaged, rated = record.find(PlanChecked), record.find(Triaged), record.find(Rated)
     if step == "plan_check" and checked and checked.opinion:
         return StepDigest(status=status, agent_spawned=agent_spawned, confidence=checked.opinion.confidence)
@@ -219,22 +218,6 @@ def skip_reason(record: PhaseRecord, step: str) -> str | None:
         return None
     triage = next((s.verdict for s in record.finished if s.step == "triage"), None)
     return triage.because if isinstance(triage, Advance) and triage.because else "not reached"
-
-
-def _status(record: PhaseRecord, step: str) -> str:
-    """RET-05. Whoever gave no usable answer has not done its part."""
-    last = next(s for s in reversed(record.finished) if s.step == step)
-    match last.result:
-        case Triaged(routing=routing):
-            return routing
-        case Unanswered() if step in {"research", "plan"}:
-            return "skipped"
-        case Executed() | Unanswered() if step == "execute":
-            return "partial" if failed_tasks(record) or isinstance(last.result, Unanswered) else "completed"
-        case Researched() | Planned():
-            return "completed"
-        case _:
-            return "pass" if isinstance(last.verdict, Advance) else "fail"
 
 
 def rolled_back(record: PhaseRecord, finish: Finish) -> bool:

@@ -28,6 +28,7 @@ from autopilot.domain.results import (
     Unanswered,
     Verified,
 )
+from autopilot.domain.step_words import step_word
 from autopilot.domain.verdict import Advance, AskHuman
 
 _HARSHER: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
@@ -47,7 +48,7 @@ def steps_of(passes: Sequence[PhaseRecord], outcome: PhaseOutcome) -> dict[str, 
     checked = (isinstance(step.result, PlanChecked) for record in passes for step in record.own_finished)
     steps["plan"]["validation_rounds"] = sum(checked)
     steps["execute"]["tasks"] = tasks_of(passes)
-    if steps["execute"]["status"] == "completed" and _unfinished(passes[-1]):
+    if steps["execute"]["status"] in {"completed", "partial"} and _unfinished(passes[-1], outcome):
         steps["execute"]["status"] = "in_progress"
     _fill_skipped(steps, outcome)
     return steps
@@ -95,7 +96,10 @@ def tasks_of(passes: Iterable[PhaseRecord]) -> dict[str, dict[str, Any]]:
     return tasks
 
 
-def _unfinished(record: PhaseRecord) -> bool:
+def _unfinished(record: PhaseRecord, outcome: PhaseOutcome) -> bool:
+    """Whether tasks are still to come; in a pass that is over none are."""
+    if outcome.pipeline_steps:
+        return False
     over = task_states(record)
     return any(task.id not in over for task in auto_tasks(record))
 
@@ -109,7 +113,7 @@ def _show(steps: dict[str, dict[str, Any]], record: PhaseRecord, entry: Entry, d
     if name is None:
         return
     step = steps[name]
-    step["status"] = "completed" if succeeded(done) else "failed"
+    step["status"] = step_word(record, name, done)
     shown = _SHOWN.get(type(done.result))
     if shown is not None:
         step.update(shown(done.result, record, entry))

@@ -12,7 +12,7 @@ from autopilot.steps.user_context import told, with_sections
 def run(record: PhaseRecord, tools: Tools) -> Researched:
     answered = tools.agents.ask(Question(role="research", prompt=prompt(record), answer=ResearchClaim))
     written = answered.wrote.get(f"{record.brief.dir}/RESEARCH.md", "")
-    return Researched(claim=answered.value, text=written)
+    return Researched(claim=answered.value, text=written or outline(record, answered.value))
 
 
 def prompt(record: PhaseRecord) -> str:
@@ -34,12 +34,14 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
     found = record.find(Researched)
     if found is None:
         return {}
-    claim = found.claim
-    outline = (
+    return {"RESEARCH.md": with_sections(found.text or outline(record, found.claim), record.brief.context)}
+
+
+def outline(record: PhaseRecord, claim: ResearchClaim) -> str:
+    return (
         f"# Research: Phase {record.phase.id} -- {record.phase.name}\n\n"
         f"## Key Findings\n{bullets(claim.key_findings, 'none')}\n\n"
         f"## Recommended Approach\n{claim.recommended_approach or 'none'}\n\n"
         f"## Risks\n{bullets(claim.risks, 'none')}\n\n"
         f"## Open Questions\n{bullets(claim.open_questions, 'none')}\n"
     )
-    return {"RESEARCH.md": with_sections(found.text or outline, record.brief.context)}

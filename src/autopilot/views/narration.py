@@ -41,6 +41,18 @@ FAST_SECONDS, SEVERAL_TASKS = 300, 2
 SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 
 
+def _continued(brief: Brief) -> Iterator[str]:
+    """CTXE-01r: how far the earlier pass came that this one continues. Older versions named only its tasks."""
+    done, total = brief.done, sum(task.type == "auto" for task in brief.plan.tasks) if brief.plan else 0
+    if brief.continues and not brief.continues.handed_over:
+        kept, step = brief.continues.steps, brief.continues.step
+        yield f"Phase {brief.phase.id}: continuing from {step}. {kept} finished steps are kept."
+    elif brief.continues or (done and total):
+        done, total = (brief.continues.done, brief.continues.tasks) if brief.continues else (done, total)
+        far = f"{len(done)}/{total} tasks completed"
+        yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
+
+
 class Narrator:
     """Joined in the middle of a resumed run, it leaves out what it never saw."""
 
@@ -150,12 +162,7 @@ class Narrator:
             bar = f"score {score:.1f}/10 below threshold {brief.pass_threshold:g}. " if score is not None else ""
             most = told.limits.remediation_cycles
             yield f"Phase {brief.phase.id}: {bar}Remediation cycle {brief.cycle}/{most}."
-        if brief.continues and brief.continues.handed_over:
-            far = f"{len(brief.continues.done)}/{brief.continues.tasks} tasks completed"
-            yield f"Phase {brief.phase.id}: HANDOFF.md detected. Resuming from partial progress ({far})."
-        elif brief.continues:
-            kept, step = brief.continues.steps, brief.continues.step
-            yield f"Phase {brief.phase.id}: continuing from {step}. {kept} finished steps are kept."
+        yield from _continued(brief)
         yield from self._beforehand(brief)
         if brief.repo_map:
             yield clean(brief.repo_map)
