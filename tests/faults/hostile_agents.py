@@ -37,7 +37,7 @@ def python(code: str) -> str:
 
 LIMIT_S = 12
 NEVER = f"sleep {LIMIT_S}0.$T"
-FAILED, LIMITED, CAPPED, STORAGE, KILLED = 10, 22, 20, 2, -9
+FAILED, STOPPED, LIMITED, CAPPED, STORAGE, KILLED = 10, 21, 22, 20, 2, -9
 GIT = "git -c user.name=x -c user.email=x@x"
 HOOKS = """
 for hook in pre-commit post-commit post-checkout post-index-change reference-transaction; do
@@ -92,8 +92,8 @@ HOSTILE = (
     Hostile("a usage limit for ever", "exit 75", LIMITED),
     Hostile("a usage limit until nonsense", "echo '{\"autopilot\": 1, \"rate_limit\": {\"resets_at\": \"\\u001b[31m soon 99999\"}}'; exit 75", LIMITED),
     Hostile("dies of a fault", "kill -SEGV $$", FAILED),
-    Hostile("kills its parent", "kill -9 $PPID; sleep 1", bare=FAILED),
-    Hostile("kills every process of the project it can see", python(HUNT), FAILED, walled=True),
+    Hostile("kills its parent", "kill -9 $PPID; sleep 1", bare=STOPPED),
+    Hostile("kills every process of the project it can see", python(HUNT), STOPPED, walled=True),
     Hostile("kills the run itself", python(HUNT), KILLED, open=True),
     Hostile("kills everything", "kill -9 -1; sleep 1", walled=True),
     Hostile("deletes its .git", "rm -rf .git", short=True),

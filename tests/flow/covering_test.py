@@ -116,6 +116,9 @@ def test_a_failed_run_that_is_resumed_audits_what_passes_then(place: Path) -> No
     assert (end.exit, end.closing.covered) == (0, ("1", "2", "3"))
     assert ends(project)[4:] == ["integration/2", "audit/3"]
     assert covered(project) == [("1", "3"), ("2",)]
+    log = project.state()["event_log"]
+    audited = [line["details"]["phases_to_audit"] for line in log if line["event"] == "self_audit_started"]
+    assert audited == [["1", "3"], ["2"]]
     assert [project.reads(f"letter{n}.txt") for n in (1, 2, 3)] == ["done\ndated\n", "done\n", "done\n"]
     assert [line for line in project.told() if line.startswith("Self-audit: all")] == [
         "Self-audit: all 1 requirements passed. No gaps found."

@@ -26,6 +26,7 @@ from autopilot.domain.results import (
     Planned,
     Preflighted,
     Rated,
+    Triaged,
     Unanswered,
     Verified,
 )
@@ -230,7 +231,7 @@ def _reason(record: PhaseRecord, seen: Verified) -> Cause:
 
 
 def _named(categories: tuple[Categorised, ...]) -> Category | None:
-    return next((entry.category for entry in known(categories)), None)  # type: ignore[return-value]  # only the ten
+    return next((entry.category for entry in known(categories)), None)  # type: ignore[misc]  # known() lets only the ten through
 
 
 def _failing(runs: Iterable[CommandRun]) -> CommandRun | None:
@@ -238,7 +239,7 @@ def _failing(runs: Iterable[CommandRun]) -> CommandRun | None:
 
 
 def _fails_in(step: StepFinished, run: CommandRun) -> bool:
-    return any(r.command == run.command and not r.passed for r in runs_of(step))
+    return any(r.command == run.command and not r.passed for r in on_work(step))
 
 
 def _sets_aside(step: StepFinished, left: tuple[str, ...]) -> bool:
@@ -278,19 +279,26 @@ def _moment(at: str, step: StepFinished) -> Moment:
 
 
 def runs_of(step: StepFinished) -> tuple[CommandRun, ...]:
-    """The commands we ran on the step's work. What triage found was there before it."""
+    """The commands we ran in the step."""
     match step.result:
         case Executed(work=work) | Fixed(work=work) | Debugged(work=work):
             return (*work.after, *work.gates_after)
         case Verified(checks=checks, gates=gates):
             return (*checks, *gates)
+        case Triaged(checks=checks):
+            return checks
         case _:
             return ()
 
 
+def on_work(step: StepFinished) -> tuple[CommandRun, ...]:
+    """Without what triage ran: that was there before the work."""
+    return () if isinstance(step.result, Triaged) else runs_of(step)
+
+
 def commands_run(record: PhaseRecord) -> tuple[str, ...]:
-    """What we ran and what came of it; failures first, each once."""
-    runs = [run for step in record.finished for run in runs_of(step)]
+    """What we ran on the work and what came of it; failures first, each once."""
+    runs = [run for step in record.finished for run in on_work(step)]
     told = (f"{r.command} -> {_ended(r)}" for r in sorted(runs, key=lambda run: run.passed))
     return tuple(dict.fromkeys(told))[:MOST_COMMANDS]
 

@@ -23,7 +23,7 @@ def completion_told(record: PhaseRecord, n: int) -> Iterator[tuple[str, str, dic
     """The lines of one entry of the run's end, each with its step."""
     match record.entries[n].event:
         case StepStarted(step=step, n=number):
-            if step == "audit" and number == 1:
+            if step == "audit" and number == record.brief.earlier.get(step, 0) + 1:
                 details = {"phases_to_audit": list(covers(record)), "spec_path": record.start.spec.path}
                 yield step, "self_audit_started", details
             yield step, "step_started", {"n": number}
