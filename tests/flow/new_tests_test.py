@@ -52,6 +52,14 @@ def test_a_criterion_may_name_a_test_that_is_to_be_written(place: Path, command:
     assert [run.restored for run in checks(drive) if run.command == command] == [()]
 
 
+def test_another_class_may_have_a_test_of_that_name(place: Path) -> None:
+    new = f"{TESTS}\n\nclass DoubleTest(unittest.TestCase):\n{NEW.replace('test_double', 'test_add')}"
+    made = project(place, plan(files="calc.py, tests/test_calc.py"), *worker({**GOOD, "tests/test_calc.py": new}))
+    command = "python3 -m unittest tests.test_calc.DoubleTest.test_add"
+
+    assert asked(made, f"Two becomes four -- verified by: `{command}`").run().exit == 0
+
+
 def test_the_plan_may_name_one_where_the_roadmap_has_no_command(place: Path) -> None:
     made = project(place, plan(files="calc.py, tests/test_calc.py", command=UNITTEST), *worker(BOTH))
 
