@@ -35,7 +35,8 @@ def _version(text: str | None) -> FileVersion | None:
     return None if text is None else FileVersion(mode="100644", size=len(text), text=text)
 
 
-HONEST = {
+Files = list[tuple[str, str | None, str | None]]
+HONEST: dict[str, Files] = {
     "a class before another, with a test of the same name": [(MORE, SLICED, f"{CHUNKED}\n\n{SLICED}")],
     "a class after it": [(MORE, SLICED, f"{SLICED}\n\n{CHUNKED}")],
     "a group of tests before another": [("a.test.js", JS, JS_SUB + JS)],
@@ -69,7 +70,7 @@ HONEST = {
         ("examples/x/a.test.js", JS, None),
     ],
 }  # fmt: skip
-CHEATS = {
+CHEATS: dict[str, Files] = {
     "a test hollowed under another class": [(MORE, TAIL, TAIL.replace("TailTests", "LastTests").replace(
         "self.assertEqual(tail(9, 'abc'), 'abc')\n        self.assertEqual(tail(0, 'a'), '')", "pass"))],
     "a test hollowed while another class gets one of its name": [
