@@ -68,7 +68,7 @@ FILES = {
         ("python3 -c 'import a; test_new()'", ...),
     ],
 )
-def test_what_an_old_test_file_can_run(command: str, left: str | None | EllipsisType) -> None:
+def test_what_an_old_test_file_can_run(command: str, left: str | EllipsisType | None) -> None:
     """Three dots: all of it."""
     assert within(command, FILES) == (command if left is ... else left)
 
