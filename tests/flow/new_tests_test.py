@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,14 @@ def test_a_criterion_may_name_a_test_that_is_to_be_written(place: Path, command:
     assert [run.restored for run in checks(drive) if run.command == command] == [()]
 
 
+def test_another_class_may_have_a_test_of_that_name(place: Path) -> None:
+    new = f"{TESTS}\n\nclass DoubleTest(unittest.TestCase):\n{NEW.replace('test_double', 'test_add')}"
+    made = project(place, plan(files="calc.py, tests/test_calc.py"), *worker({**GOOD, "tests/test_calc.py": new}))
+    command = "python3 -m unittest tests.test_calc.DoubleTest.test_add"
+
+    assert asked(made, f"Two becomes four -- verified by: `{command}`").run().exit == 0
+
+
 def test_the_plan_may_name_one_where_the_roadmap_has_no_command(place: Path) -> None:
     made = project(place, plan(files="calc.py, tests/test_calc.py", command=UNITTEST), *worker(BOTH))
 
@@ -73,7 +82,7 @@ def test_a_new_file_may_need_what_the_work_adds_to_an_old_one(place: Path) -> No
 
 def test_the_old_tests_that_a_criterion_names_beside_it_are_run_as_they_were(place: Path) -> None:
     work = {"calc.py": WRONG, "tests/test_calc.py": f"{WEAKER}\n{NEW}"}
-    allowed = {"assertion-tautology": "note", "assertion-removed": "note"}
+    allowed: dict[str, Any] = {"assertion-tautology": "note", "assertion-removed": "note"}
     made = project(place, plan(files="calc.py, tests/test_calc.py"), *worker(work), test=NO_GATE, **allowed)
     both = f"{UNITTEST} tests.test_calc.CalcTest.test_add"
     drive = asked(made, f"It adds and doubles -- verified by: `{both}`")

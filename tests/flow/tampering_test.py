@@ -63,3 +63,13 @@ def test_a_plan_that_announces_the_change_makes_it_a_concern(place: Path) -> Non
 
     assert made.run().exit == 0
     assert "the plan declares" in made.reads(".planning/phases/01-letter-1/EXECUTION-LOG.md")
+
+
+def test_the_finding_is_the_phase_s_reason_and_says_what_would_have_covered_it(place: Path) -> None:
+    made = project(place, [cheating(), {"role": "debug", "result": {"fixed": False}}])
+
+    assert made.run().exit == 10
+    reason = made.of(PhaseFinished)[-1].outcome.reason
+    assert "task 01-01 was set aside: tests/test_letter.py:4: `@pytest.mark.skip`" in reason
+    assert "**Changes tests:** tests/test_letter.py -- why" in reason
+    assert reason.index("@pytest.mark.skip") < reason.index("grep -q done letter1.txt")

@@ -15,7 +15,7 @@ from autopilot.agents.printing import ending, plain
 from autopilot.agents.transcripts import store, transcript
 from autopilot.domain.agent import Call, Outcome, Reply
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.running import Job, Processes, Ran
+from autopilot.domain.running import TOOL_DATA, Job, Processes, Ran
 
 PROTOCOL = 1
 TEXT_SHOWN = 8_000
@@ -80,12 +80,16 @@ def document(call: Call) -> dict[str, Any]:
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    """The part of the user's environment an agent gets: no keys and tokens but those the user names."""
+    """
+    The part of the user's environment an agent gets: no keys and tokens but those the user names.
+
+    What our own commands find their tools by is part of it: else a reviewer cannot run what we could.
+    """
     more = {name.strip() for name in environment.get(PASS_MORE, "").split(",")}
     return {
         name: value
         for name, value in environment.items()
-        if name in PASSED_ON or name in more or name.startswith("LC_")
+        if name in PASSED_ON or name in TOOL_DATA or name in more or name.startswith("LC_")
     }
 
 

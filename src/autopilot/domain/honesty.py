@@ -61,7 +61,7 @@ RULES: tuple[TamperRule, ...] = (
         "blocker",
         "a test that was there and is gone; moved, renamed and parametrised ones are found again",
         "What a deleted test used to catch goes unnoticed.",
-        "as many assertions took its place in new tests, or the code it tested went with it",
+        "as many assertions took its place, it was skipped or said what others say, or the code it tested went with it",
     ),
     _test(
         "test-uncollected",
@@ -95,7 +95,7 @@ RULES: tuple[TamperRule, ...] = (
         "blocker",
         "fewer assertions in the same test, and what they compared is nowhere in it",
         "The test goes on passing and proves less.",
-        "the test was rewritten with as many, or calls a new helper",
+        "the test was rewritten with as many, calls a new helper, or a new test makes them",
     ),
     _test(
         "assertion-weakened",
@@ -109,7 +109,7 @@ RULES: tuple[TamperRule, ...] = (
         "blocker",
         "`assert True`, `x == x`, `or True` and their kin in a test that was there",
         "It holds whatever the code does.",
-        "the test is new",
+        "the test is new, or keeps everything else it asserted",
     ),
     _test("tolerance-widened", "warning", "a comparison with a tolerance that grew", "Results further off now pass."),
     _test(

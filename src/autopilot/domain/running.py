@@ -12,6 +12,9 @@ A = TypeVar("A", bound=msgspec.Struct)
 # A private folder for a while, by its path; whatever happens to us, it does not stay.
 Room = Callable[[], AbstractContextManager[str]]
 
+# Tools that look for their data by a variable, and where it is below the home folder when that is not set.
+TOOL_DATA: dict[str, str | None] = {"RUSTUP_HOME": ".rustup", "NVM_DIR": ".nvm", "GOROOT": None, "JAVA_HOME": None}
+
 
 class Talk(Protocol):
     """A conversation with a running program: told all it prints as it comes, says what to send and when it is over."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autopilot.domain.running import TOOL_DATA
+
 # Shown anyway, as a whole.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc")
 # Followed to where they really live: a virtual environment's python is a link to another prefix.
 INTERPRETERS = (
     "python3", "python", "node", "ruby", "java", "go", "php", "deno", "bun", "uv", "git", "perl", "make", "bash",
 )  # fmt: skip
-# Programs that look for their data by a variable, and where it is below the home folder when that is not set.
-DATA_FOLDERS = (("RUSTUP_HOME", ".rustup"), ("NVM_DIR", ".nvm"), ("GOROOT", None), ("JAVA_HOME", None))
 # A `bin` is part of a whole installation if one of these lies beside it.
 INSTALLATION_SIGNS = ("lib", "lib64", "libexec", "versions", "pyvenv.cfg", "share")
 # Never shown as a whole: what Autopilot keeps there must stay out of sight of the commands it runs.
@@ -120,7 +120,7 @@ def _real_homes(path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _data(environment: Mapping[str, str], home: str) -> Iterator[tuple[str, str]]:
-    for name, below_home in DATA_FOLDERS:
+    for name, below_home in TOOL_DATA.items():
         usual = str(Path(home, below_home)) if below_home else ""
         found = environment.get(name) or usual
         if found.startswith("/") and os.path.isdir(found):  # noqa: PTH112 - as above

@@ -108,7 +108,7 @@ def _known(tools: Tools, change: Change, criteria: tuple[Criterion, ...]) -> Ite
 
 
 def _text(version: FileVersion | None) -> str | None:
-    return version and (version.text or "")
+    return None if version is None else version.text or ""
 
 
 def hollow_criteria(record: PhaseRecord, tools: Tools, change: Change) -> tuple[Finding, ...]:

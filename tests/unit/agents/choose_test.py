@@ -10,6 +10,7 @@ from autopilot.agents.exec_agent import ExecAgent, argv_of, passed_on
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.protocols import Agent
+from autopilot.domain.running import TOOL_DATA
 from autopilot.domain.settings import Settings
 from support.processes import PlainProcesses
 
@@ -57,6 +58,12 @@ def test_files_where_the_user_stands_are_made_absolute_and_other_words_are_not(t
     assert argv_of("tools/run ./tools/../agent.py", tmp_path) == (
         str(tmp_path / "tools/run"), str(tmp_path / "agent.py"),
     )  # fmt: skip
+
+
+def test_agents_find_their_tools_where_our_own_commands_do() -> None:
+    places = {name: f"/opt/{name.lower()}" for name in TOOL_DATA}
+
+    assert passed_on(places) == places
 
 
 def test_of_the_users_environment_only_named_parts_are_passed_on() -> None:

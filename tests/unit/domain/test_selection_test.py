@@ -1,5 +1,7 @@
 """The part of a command that a test file could run before the work, and commands that name tests."""
 
+from types import EllipsisType
+
 import pytest
 
 from autopilot.domain.phase import Criterion
@@ -66,7 +68,8 @@ FILES = {
         ("python3 -c 'import a; test_new()'", ...),
     ],
 )
-def test_what_an_old_test_file_can_run(command: str, left: str | None) -> None:
+def test_what_an_old_test_file_can_run(command: str, left: str | EllipsisType | None) -> None:
+    """Three dots: all of it."""
     assert within(command, FILES) == (command if left is ... else left)
 
 

@@ -48,7 +48,6 @@ OF_A_FILE: tuple[Callable[[Pair], Iterator[Hit]], ...] = (
     shell.recipes,
     shell.hollow_checks,
     shadowed.shadowed_commands,
-    relaxed.relaxed,
     relaxed.suppressions,
     relaxed.ci_relaxed,
     product.test_detection,
@@ -77,6 +76,7 @@ def _of_file(scene: Scene, pair: Pair) -> Iterator[Hit]:
     for detector in OF_A_FILE:
         yield from _all(partial(detector, pair), pair.path)
     yield from _all(partial(skipped.skipped, scene, pair), pair.path)
+    yield from _all(partial(relaxed.relaxed, scene, pair), pair.path)
 
 
 def _all(hits: Callable[[], Iterable[Hit]], path: str = "") -> tuple[Hit, ...]:

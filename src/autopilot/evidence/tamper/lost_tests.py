@@ -8,6 +8,7 @@ from autopilot.evidence.tamper.masking import language_of
 from autopilot.evidence.tamper.pairs import Hit, Pair, collected, is_test
 from autopilot.evidence.tamper.scene import Scene, Suite, package_gone
 from autopilot.evidence.tamper.shapes import Case
+from autopilot.evidence.tamper.skipped import is_skipped
 
 SHOWN, MOST = 3, 300
 _SNAPSHOT = re.compile(
@@ -71,7 +72,17 @@ def _made_up(scene: Scene, suite: Suite, left: list[Case]) -> bool:
     new = [case for other in scene.suites for case in other.added if id(case) not in used]
     said = sum(not assertion.tautology for case in new for assertion in case.assertions)
     wanted = sum(len(case.assertions) for case in left)
-    return (bool(new) and said >= max(wanted, 1)) or _subject_gone(scene, suite) or _undefined(scene, left)
+    if bool(new) and said >= max(wanted, 1):
+        return True
+    left = [case for case in left if not _idle(case, suite)]
+    return not left or _subject_gone(scene, suite) or _undefined(scene, left)
+
+
+def _idle(case: Case, suite: Suite) -> bool:
+    """It was skipped in every run, or another test of its file makes the very same assertions."""
+    said = {assertion.text for other in suite.new_tests for assertion in other.assertions}
+    repeated = bool(case.assertions) and all(assertion.text in said for assertion in case.assertions)
+    return repeated or is_skipped(case.text, suite.pair.language)
 
 
 def _undefined(scene: Scene, left: list[Case]) -> bool:

@@ -3,11 +3,12 @@
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from autopilot.domain.numerals import read_number
 from autopilot.evidence.tamper.pairs import Hit, Pair
-from autopilot.evidence.tamper.scene import Scene
+from autopilot.evidence.tamper.scene import Scene, package_gone
 from autopilot.evidence.tamper.settings import flat
 from autopilot.evidence.tamper.shell import CI, RUNNER
 
@@ -95,10 +96,15 @@ def suppressions(pair: Pair) -> Iterator[Hit]:
             yield Hit("suppression-added", number, f"`{line.strip()[:80]}`")
 
 
-def relaxed(pair: Pair) -> Iterator[Hit]:
+def relaxed(scene: Scene, pair: Pair) -> Iterator[Hit]:
     """Settings compared key by key; a configuration that is new has nothing to be compared with."""
     if not _CONFIGS.search(pair.path) or pair.before is None:
         return
+    gone = pair.after is None and package_gone(scene, pair.old_path)
+    yield from (replace(hit, milder=hit.milder or gone) for hit in _settings(pair))
+
+
+def _settings(pair: Pair) -> Iterator[Hit]:
     old, new = flat(pair.old, pair.language), flat(pair.new, pair.language)
     for key, was in old.items():
         now = new.get(key)

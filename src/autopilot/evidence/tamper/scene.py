@@ -86,6 +86,12 @@ class Scene:
     def _newcomers(self) -> tuple[tuple[Pair, Case], ...]:
         return tuple((suite.pair, case) for suite in self.suites for case in suite.added)[:MOST_CANDIDATES]
 
+    @cached_property
+    def said_by_newcomers(self) -> frozenset[str]:
+        """What new tests assert: an assertion that moved there is not lost."""
+        said = (assertion for _, case in self._newcomers for assertion in case.assertions)
+        return frozenset(assertion.text for assertion in said if not assertion.tautology)
+
     def _matched(self, suite: Suite) -> Iterator[Match]:
         """By class and name; then under that name elsewhere in the file; then as what a new test goes on with."""
         by_key: dict[tuple[str, str], list[Case]] = {}

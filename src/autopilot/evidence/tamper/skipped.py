@@ -27,6 +27,8 @@ _SKIPS = {
     "java": re.compile(r"@(?:Disabled|Ignore)\b|\bthrow\s+new\s+(?:SkipException|TestAbortedException)\b"),
     "shell": re.compile(r"(?:^|[;&|]\s*)\s*skip\b(?!\s*[=(])"),
 }
+_MARKS_WITHIN = 4
+_OLD_PYTHON = re.compile(r"skip[iI]f\(\s*(?:sys\.version_info\s*>=?\s*\(3|six\.PY3|PY3)")
 _CONDITIONS = {
     "python": re.compile(r"\bskip[iI]f\(|\bskipUnless\(|\bimportorskip\(|\bxfail\(\s*(?!\w+\s*=|\)|[\"'])|marks\s*="),
     "javascript": re.compile(r"\.\s*(?:skipIf|runIf)\b|\?\s*\w+\s*[:.]|&&\s*this\.skip"),
@@ -74,6 +76,14 @@ def skipped(scene: Scene, pair: Pair) -> Iterator[Hit]:
         new = known is False or not pair.existed
         mild = new or (not always and (conditional is not None or _branched(lines, number)))
         yield Hit("test-skipped", number, f"`{_short(bare)}`", milder=mild)
+
+
+def is_skipped(text: str, language: str) -> bool:
+    """Whether a test, marks included, is left out of every run on a machine of today."""
+    pattern = _SKIPS.get(language)
+    head = "\n".join(text.split("\n")[:_MARKS_WITHIN])
+    old = language == "python" and _OLD_PYTHON.search(head)
+    return bool(old) or (pattern is not None and pattern.search(head) is not None)
 
 
 def _branched(lines: list[str], number: int) -> bool:

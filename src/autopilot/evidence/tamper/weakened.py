@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autopilot.evidence.tamper.pairs import Hit
 from autopilot.evidence.tamper.scene import Scene
@@ -24,7 +25,7 @@ _DIGITS = re.compile(r"\b(?:places\s*=|toBeCloseTo\()")
 def weakened(scene: Scene) -> Iterator[Hit]:
     for match in scene.matches:
         if match.new is not None and match.new_pair is not None and not _tabled(match.old, match.new):
-            for hit in _compared(match.old, match.new):
+            for hit in _compared(match.old, match.new, scene.said_by_newcomers):
                 yield Hit(hit.rule, hit.line, hit.what, milder=hit.milder, path=match.new_pair.path)
 
 
@@ -35,7 +36,7 @@ def _tabled(old: Case, new: Case) -> bool:
     return new.parametrised and not old.parametrised and values <= new.literals and strengths[1] >= strengths[0] > 0
 
 
-def _compared(old: Case, new: Case) -> Iterator[Hit]:
+def _compared(old: Case, new: Case, moved: frozenset[str]) -> Iterator[Hit]:
     removed, added = _without(old, new), _without(new, old)
     always = [assertion for assertion in added if assertion.tautology]
     added = [assertion for assertion in added if not assertion.tautology]
@@ -51,7 +52,9 @@ def _compared(old: Case, new: Case) -> Iterator[Hit]:
         # Beside all that was asserted it takes nothing away; tests of operators compare a thing with itself.
         what = f"`{_short(assertion)}` holds whatever the code does"
         yield Hit("assertion-tautology", assertion.line, what, milder=not unmatched)
-    yield from _dropped(old, new, [was for was in unmatched if not was.tautology], added)
+    left = [was for was in unmatched if not was.tautology]
+    for hit in _dropped(old, new, left, added):
+        yield replace(hit, milder=hit.milder or all(was.text in moved for was in left))
 
 
 def _without(case: Case, other: Case) -> list[Assertion]:
