@@ -175,6 +175,7 @@ def test_a_person_at_a_terminal_is_asked(answer: str, code: int, place: Path) ->
 
 
 def test_inserted_phases_run_between_their_neighbours(place: Path) -> None:
+    """CMPL-01d."""
     numbers = ("1", "2", "3", "4", "5", "6", "3.6", "4.1")
     text = "".join(SECTION.format(id=n, name=f"Letter {n}", needs="Nothing") for n in numbers)
 
