@@ -1,11 +1,14 @@
 """The entry point: find the verb, call it, turn errors into three lines and an exit code."""
 
+import re
 import sys
 
 from autopilot.cli import console
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
 
 _KEYWORDS = ("all", "next")
+_NUMBERED = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,15}-\d")
+"""A phase with a prefix: CK-01, or v1.0-2 for phase 2 of milestone v1.0."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -69,7 +72,7 @@ def verb_of(words: list[str]) -> tuple[str, list[str]]:
     first = words[0]
     if first in VERBS:
         return first, words[1:]
-    if first.startswith("-") or first[:1].isdigit() or first in _KEYWORDS:
+    if first.startswith("-") or first[:1].isdigit() or first in _KEYWORDS or _NUMBERED.match(first):
         return "run", words
     raise UsageInvalid(
         f"Unknown verb {first!r}.",

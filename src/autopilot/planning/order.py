@@ -9,7 +9,11 @@ from autopilot.planning import graph, ids
 
 
 def order(phases: Sequence[Phase], roadmap: Roadmap) -> tuple[Phase, ...]:
-    """Dependencies first, ties in roadmap order. A dependency outside the selection does not hold one up."""
+    """
+    Dependencies first, ties in the order of their numbers, in which a roadmap has its phases (CMPL-01d).
+
+    A dependency outside the selection does not hold one up.
+    """
     place = {phase.id: at for at, phase in enumerate(roadmap.phases)}
     chosen = {phase.id: phase for phase in phases}
     edges = graph.edges(tuple(chosen.values()))
