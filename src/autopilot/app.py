@@ -149,7 +149,12 @@ def debug(request: RunRequest, listener: Listener, warn: Warn, person: Person = 
     around = dataclasses.replace(around, project=project)
     first = opened(around, Chosen(phases=(phase,)), Heard())
     settings = msgspec.structs.replace(
-        first.settings, integration_check=False, self_audit=False, version_bump=False, research=False
+        first.settings,
+        integration_check=False,
+        self_audit=False,
+        version_bump=False,
+        # There is no plan whose tasks a remediation could work on: what the checks show is all that was asked for.
+        limits=msgspec.structs.replace(first.settings.limits, remediation_cycles=0),
     )
     return begin(around, msgspec.structs.replace(first, settings=settings), listener, person, None)
 

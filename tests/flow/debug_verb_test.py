@@ -15,7 +15,7 @@ from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.planning.folders import folder_of
 from support.processes import PowerCut
-from support.project import make_project, reviews, toml
+from support.project import make_project, rate_answer, reviews, toml
 from support.repos import git, make_repo
 from support.runs import Drive, roadmap_of
 
@@ -140,3 +140,13 @@ def test_the_verb_says_how_it_ended(
 def test_the_folder_of_a_problem_is_never_that_of_a_phase() -> None:
     assert folder_of(Phase(id="1", name="Letter"), ["debug-1-the-code-is-broken"]) == "01-letter"
     assert folder_of(Phase(id="DEBUG-1", name=""), ["01-letter", "debug-1-the-code"]) == "debug-1-the-code"
+
+
+def test_a_fix_that_is_rated_low_stays_as_it_is(place: Path) -> None:
+    drive = project(place, FIXED, rate_answer(8.0))
+
+    end = debug(drive)
+
+    assert (end.phases["DEBUG-1"].status, end.phases["DEBUG-1"].score) == ("completed", 8.0)
+    assert {event.role for event in drive.of(AgentAnswered)}.isdisjoint({"plan", "execute"})
+    assert drive.reads("code.txt") == "fixed\n"

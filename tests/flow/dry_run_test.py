@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from autopilot import app
+from autopilot.domain.events import AgentAnswered
+from autopilot.domain.request import RunRequest
 from autopilot.pipeline import PIPELINE
 from autopilot.planning import forecast
 from support.project import honest, make_project, plan_answer, plan_text, reviews, work_answer
@@ -128,3 +131,25 @@ def test_what_cannot_be_selected_is_refused(words: list[str], code: int, told: s
     done = autopilot(make_project(place / "project", honest()), *words)
 
     assert (done.returncode, told in done.stderr) == (code, True)
+
+
+def test_the_forecast_goes_by_what_the_calls_of_earlier_runs_cost(place: Path) -> None:
+    usage = {"input_tokens": 90_000, "cached_tokens": 80_000, "output_tokens": 10_000, "cost_usd": 0.5}
+    answers = [
+        plan_answer("1", [("letter1.txt", "done")]),
+        work_answer("1", "01-01", "letter1.txt", "done\n"),
+        *reviews(),
+    ]
+    drive = driven(place, [{**answer, "usage": usage} for answer in answers], "1", "2")
+    request = RunRequest(folder=str(drive.root), phases="2", agent=f"scripted:{drive.script}", sandbox="none")
+    before = app.foresee(request)
+    assert drive.run("1").exit == 0
+    after = app.foresee(request)
+
+    calls = len(drive.of(AgentAnswered))
+    ratio = calls * 100_000 / 78_000
+    assert (before.tokens.expected, before.token_note, before.usd) == (240_000, "", None)
+    assert after.tokens.expected == pytest.approx(240_000 * ratio, abs=2)
+    assert after.token_note.endswith("as 1 phase with scripted took here.")
+    assert after.usd is not None
+    assert after.usd.expected == pytest.approx(after.tokens.expected / 1_000_000 * 5, abs=0.01)

@@ -216,3 +216,11 @@ def test_what_the_loop_does_not_use_is_named(land: Path) -> None:
 
     assert any("STATE.md: recommended-mode is 5. Autopilot ignores it." in said for said in project.warnings)
     assert any("sessions.jsonl, line 1: session missing required field" in said for said in project.warnings)
+
+
+def test_a_run_whose_record_cannot_be_written_says_so_and_ends_as_it_would(land: Path) -> None:
+    project = project_of(land, "1")
+    write(project.root, {".autopilot/metrics": "a file where a folder belongs\n"})
+
+    assert project.run("1").exit == 0
+    assert any(said.startswith("The session of run-") and "is not recorded" in said for said in project.warnings)
