@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from autopilot.agents.exec_agent import ExecAgent
@@ -59,11 +60,7 @@ def asked(command: str, stands: Path, tier: SandboxChoice) -> Reply:
     hidden = (str(stands / ".autopilot"), str(stands / ".planning"))
     processes = choose(tier, ChildProcesses(territory=str(stands))).agents(AgentView(hidden=hidden))
     agent = ExecAgent(command, processes, stands.parents[1] / "transcripts", "run", stands)
-    return agent.call(Call(**{**_fields(CALL), "folder": str(work)}), lambda _: None)
-
-
-def _fields(call: Call) -> dict[str, object]:
-    return {name: getattr(call, name) for name in call.__struct_fields__}
+    return agent.call(msgspec.structs.replace(CALL, folder=str(work)), lambda _: None)
 
 
 def word_of(reply: Reply) -> str:

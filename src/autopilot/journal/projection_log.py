@@ -138,12 +138,8 @@ def pass_lines(record: PhaseRecord, number: int) -> Iterator[Line]:
             yield _line(entry.at, record.phase.id, step, "step_started", details)
         case StepFinished() as done:
             earlier = (e.event.commit for e in reversed(record.entries[:number]) if isinstance(e.event, StepFinished))
-            if isinstance(done.verdict, Retry) and done.verdict.because.startswith(REJECTED):
-                so_far = replace(record, entries=record.entries[: number + 1])
-                tasks = "; ".join(f"{task.id} {task.title}" for task in for_a_person(so_far))
-                details = {"reason": REJECTED, "task": tasks}
-                yield _line(entry.at, record.phase.id, done.step, "unnecessary_deferral_warning", details)
-            for name, details in (*_work_told(done), *_step_told(done, next(earlier, record.brief.base))):
+            told = (*_work_told(done), *_step_told(done, next(earlier, record.brief.base)))
+            for name, details in (*_deferral_told(done, record, number), *told):
                 yield _line(entry.at, record.phase.id, done.step, name, details)
 
 
@@ -200,6 +196,14 @@ def _work_told(done: StepFinished) -> Told:
                 yield "task_completed", {"task": task, "commit": done.commit}
             else:
                 yield "task_failed", {"task": task, "because": done.verdict.because}
+
+
+def _deferral_told(done: StepFinished, record: PhaseRecord, number: int) -> Told:
+    """STAT-03: names the tasks that were to be left to a person."""
+    if isinstance(done.verdict, Retry) and done.verdict.because.startswith(REJECTED):
+        tasks = for_a_person(replace(record, entries=record.entries[: number + 1]))
+        named = "; ".join(f"{task.id} {task.title}" for task in tasks)
+        yield "unnecessary_deferral_warning", {"reason": REJECTED, "task": named}
 
 
 def _step_told(done: StepFinished, commit: str) -> Told:

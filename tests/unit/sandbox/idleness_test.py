@@ -58,13 +58,12 @@ kinds = pytest.mark.parametrize(
 @kinds
 @pytest.mark.parametrize("script", [PRINTS, WRITES], ids=["prints", "writes"])
 def test_a_program_that_gives_signs_of_life_is_not_ended(tmp_path: Path, kind: str, script: str) -> None:
-    for number, limit in enumerate(LIMITS):
-        (place := tmp_path / f"work{number}").mkdir()
+    def ends_by_itself(limit: float) -> bool:
+        (place := tmp_path / f"work{limit:g}").mkdir()
         ran = processes(kind, tmp_path).run(job(script, place, limit))
-        if not ran.idle:
-            break
+        return (ran.idle, ran.exit_code) == (False, 0)
 
-    assert (ran.idle, ran.exit_code) == (False, 0)
+    assert any(ends_by_itself(limit) for limit in LIMITS)
 
 
 @kinds

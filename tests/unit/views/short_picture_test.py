@@ -68,7 +68,8 @@ happenings = st.one_of(
 def timed(happened: Sequence[tuple[str, Event]]) -> Iterator[tuple[str, Entry]]:
     """Entries some seconds apart, numbered within their streams."""
     numbers: dict[str, int] = {}
-    for second, (stream, event) in enumerate(((RUN, run_started()), (RUN, PhaseStarted(brief=brief())), *happened)):
+    began: tuple[tuple[str, Event], ...] = ((RUN, run_started()), (RUN, PhaseStarted(brief=brief())))
+    for second, (stream, event) in enumerate((*began, *happened)):
         numbers[stream] = numbers.get(stream, -1) + 1
         at = f"2026-02-09T{14 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000Z"
         yield stream, Entry(number=numbers[stream], at=at, event=event)
