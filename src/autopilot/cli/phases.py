@@ -84,7 +84,7 @@ def _check(desk: Desk, *, as_json: bool) -> int:
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})
     else:
-        lines = [clean(f"{note.file}:{note.line}: {note.severity}: {note.what}", _MOST) for note in notes]
+        lines = [clean(f"{_place(note)}: {note.severity}: {note.what}", _MOST) for note in notes]
         told = f"{errors} errors, {_count(notes, 'warning')} warnings, {_count(notes, 'info')} remarks"
         console.say("\n".join([*lines, f"{path}: {told}"]))
     return 2 if errors else 0
@@ -143,6 +143,10 @@ def _tell(edit: Edit, done: str, *, as_json: bool) -> None:
 def _plain(phase: Phase) -> dict[str, Any]:
     lists = {"depends_on": [*phase.depends_on], "requirements": [*phase.requirements]}
     return {"id": phase.id, "name": phase.name, "goal": phase.goal, "status": phase.status, **lists, "line": phase.line}
+
+
+def _place(note: Note) -> str:
+    return f"{note.file}:{note.line}" if note.line else note.file
 
 
 def _finding(note: Note) -> dict[str, Any]:
