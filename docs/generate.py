@@ -30,7 +30,8 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "command_trial.py", "consulting", "redoing.py",
+    "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "attesting.py", "command_trial.py",
+    "consulting", "redoing.py",
     "verdicts.py", "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "provision.py",
     "reporting.py", "serving.py", "tracing.py", "domain",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autopilot.attesting import borrowed_workspace
 from autopilot.domain.does_not_run import not_used, why_not_run
-from autopilot.domain.errors import AutopilotError
+from autopilot.domain.errors import AutopilotError, RepositoryInvalid
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Note
 from autopilot.domain.settings import Settings, detected
@@ -26,6 +26,8 @@ def notes(root: Path, project: Project, settings: Settings) -> Iterator[Note]:
     file = project.detected.manifest or project.roadmap.path
     try:
         runs = _runs(root, settings)
+    except RepositoryInvalid:
+        return  # There is no commit to try them on, which is for other checks to say.
     except AutopilotError as error:
         yield Note(file=file, line=0, what=f"the detected commands were not tried: {error.what}", severity="info")
         return

@@ -11,7 +11,7 @@ from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Note, Phase, Roadmap
 from autopilot.views.text import clean
 
-_WIDTH, _MOST = 80, 400
+_WIDTH, _WIDEST, _MOST = 80, 16, 400
 _WIDE = {"W", "F"}
 
 
@@ -62,9 +62,11 @@ def _list(desk: Desk, *, as_json: bool) -> int:
         phases = [{**_plain(p), "plans": plans[p.id][0], "plans_done": plans[p.id][1]} for p in seen.phases]
         _say_json({"phases": phases, "findings": [_finding(n) for n in seen.notes]})
         return 0
-    rows = [("Phase", "Status", "Plans", "Needs", "Name")]
-    rows += [(p.id, p.status.replace("_", " "), _done(*plans[p.id]), _needs(p), p.name) for p in seen.phases]
-    console.say("\n".join(_table(rows)))
+    columns = [("Phase", *(p.id for p in seen.phases)), ("Status", *(p.status.replace("_", " ") for p in seen.phases))]
+    if any(total for total, _ in plans.values()):
+        columns.append(("Plans", *(_done(*plans[p.id]) for p in seen.phases)))
+    columns += [("Needs", *map(_needs, seen.phases)), ("Name", *(p.name for p in seen.phases))]
+    console.say("\n".join(_table(list(zip(*columns, strict=True)))))
     if seen.notes:
         console.say(f"\n{len(seen.notes)} findings; see them with: autopilot phases check")
     return 0
@@ -161,10 +163,9 @@ def _say_json(data: dict[str, Any]) -> None:
     console.say(json.dumps(data, ensure_ascii=False))
 
 
-def _table(rows: Sequence[tuple[str, str, str, str, str]]) -> list[str]:
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns within 80; a long list of needs and a long name are cut."""
-    limits = (12, 12, 7, 16)
-    widths = [min(limit, max(len(row[n]) for row in rows)) for n, limit in enumerate(limits)]
+    widths = [min(_WIDEST, max(len(row[n]) for row in rows)) for n in range(len(rows[0]) - 1)]
     room = _WIDTH - sum(widths) - 2 * len(widths)
     return [
         "  ".join(
