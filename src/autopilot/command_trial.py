@@ -9,7 +9,7 @@ import msgspec
 
 from autopilot.attesting import borrowed_workspace
 from autopilot.domain.does_not_run import not_used, why_not_run
-from autopilot.domain.errors import AutopilotError
+from autopilot.domain.errors import AutopilotError, RepositoryInvalid
 from autopilot.domain.phase import NEVER_RUN, Note, Phase
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.settings import Settings, detected
@@ -35,6 +35,8 @@ def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
     try:
         with _facts(root, settings) as (facts, base):
             return (*_dead(facts, base, project, settings), *_held(facts, base, phases, project.roadmap.path))
+    except RepositoryInvalid:
+        return ()  # There is no commit to try them on, which is for other checks to say.
     except AutopilotError as error:
         what = f"the project's commands and criteria were not run: {error.what}"
         return (Note(file=project.roadmap.path, line=0, what=what, severity="info"),)

@@ -11,7 +11,7 @@ from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Note, Phase, Roadmap
 from autopilot.views.text import clean
 
-_WIDTH, _MOST = 80, 400
+_WIDTH, _WIDEST, _MOST = 80, 16, 400
 _WIDE = {"W", "F"}
 
 
@@ -62,9 +62,11 @@ def _list(desk: Desk, *, as_json: bool) -> int:
         phases = [{**_plain(p), "plans": plans[p.id][0], "plans_done": plans[p.id][1]} for p in seen.phases]
         _say_json({"phases": phases, "findings": [_finding(n) for n in seen.notes]})
         return 0
-    rows = [("Phase", "Status", "Plans", "Needs", "Name")]
-    rows += [(p.id, p.status.replace("_", " "), _done(*plans[p.id]), _needs(p), p.name) for p in seen.phases]
-    console.say("\n".join(_table(rows)))
+    columns = [("Phase", *(p.id for p in seen.phases)), ("Status", *(p.status.replace("_", " ") for p in seen.phases))]
+    if any(total for total, _ in plans.values()):
+        columns.append(("Plans", *(_done(*plans[p.id]) for p in seen.phases)))
+    columns += [("Needs", *map(_needs, seen.phases)), ("Name", *(p.name for p in seen.phases))]
+    console.say("\n".join(_table(list(zip(*columns, strict=True)))))
     if seen.notes:
         console.say(f"\n{len(seen.notes)} findings; see them with: autopilot phases check")
     return 0
@@ -84,7 +86,7 @@ def _check(desk: Desk, tried: tuple[Note, ...], *, as_json: bool) -> int:
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})
     else:
-        lines = [clean(f"{note.file}:{note.line}: {note.severity}: {note.what}", _MOST) for note in notes]
+        lines = [clean(f"{_place(note)}: {note.severity}: {note.what}", _MOST) for note in notes]
         told = f"{errors} errors, {_count(notes, 'warning')} warnings, {_count(notes, 'info')} remarks"
         console.say("\n".join([*lines, f"{path}: {told}"]))
     return 2 if errors else 0
@@ -153,6 +155,10 @@ def _plain(phase: Phase) -> dict[str, Any]:
     return plain | {"milestone": phase.milestone, "successor": phase.successor}
 
 
+def _place(note: Note) -> str:
+    return f"{note.file}:{note.line}" if note.line else note.file
+
+
 def _finding(note: Note) -> dict[str, Any]:
     return {"file": note.file, "line": note.line, "what": note.what, "severity": note.severity}
 
@@ -165,10 +171,9 @@ def _say_json(data: dict[str, Any]) -> None:
     console.say(json.dumps(data, ensure_ascii=False))
 
 
-def _table(rows: Sequence[tuple[str, str, str, str, str]]) -> list[str]:
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns within 80; a long list of needs and a long name are cut."""
-    limits = (12, 12, 7, 16)
-    widths = [min(limit, max(len(row[n]) for row in rows)) for n, limit in enumerate(limits)]
+    widths = [min(_WIDEST, max(len(row[n]) for row in rows)) for n in range(len(rows[0]) - 1)]
     room = _WIDTH - sum(widths) - 2 * len(widths)
     return [
         "  ".join(
