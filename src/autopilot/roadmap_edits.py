@@ -10,8 +10,7 @@ from autopilot.domain.events import RunResumed, RunStarted
 from autopilot.domain.person import Person
 from autopilot.domain.phase import NEVER_RUN, Phase
 from autopilot.domain.record import RunRecord
-from autopilot.domain.request import RoadmapChoice
-from autopilot.domain.roadmap_changes import RoadmapTaken, Settled, differences
+from autopilot.domain.roadmap_changes import RoadmapChoice, RoadmapTaken, Settled, differences
 from autopilot.domain.value import Value
 from autopilot.engine.footing import accepted
 from autopilot.planning.order import order

@@ -227,7 +227,7 @@ def test_a_criterion_that_holds_already_is_named_before_anything_runs(place: Pat
     assert said in project.warnings
     if not app.has_sandbox():
         pytest.skip("no sandbox holds here, so phases check runs nothing")
-    (note,) = app.held_criteria(str(project.root))
+    (note,) = app.desk(str(project.root)).tried()
     assert (note.what, note.severity, note.file) == (said, "warning", ".planning/ROADMAP.md")
 
 
@@ -237,4 +237,4 @@ def test_a_criterion_that_fails_is_not_named(place: Path) -> None:
     assert project.run().exit == 0
     assert not any("holds already" in warning for warning in project.warnings)
     if app.has_sandbox():
-        assert app.held_criteria(str(project.root))[0].severity == "warning"
+        assert app.desk(str(project.root)).tried()[0].severity == "warning"

@@ -10,7 +10,8 @@ from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.modes import Modes
 from autopilot.domain.person import NOBODY, HumanWord, Waiting
-from autopilot.domain.request import RoadmapChoice, RunEnd, RunRequest
+from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.journal.sqlite import SqliteJournal
 from support.runs import Drive
 

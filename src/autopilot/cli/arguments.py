@@ -18,7 +18,7 @@ from autopilot.cli import (
 )
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Evidence
-from autopilot.domain.request import RoadmapChoice
+from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.domain.settings import SandboxChoice
 
 MOST = 10**9

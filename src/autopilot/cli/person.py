@@ -7,7 +7,7 @@ from autopilot.cli import console, terminal
 from autopilot.cli.answering import TerminalAnswers
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.person import WORDS, HumanWord, Nobody, Person, Waiting
-from autopilot.domain.request import RoadmapChoice
+from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.views.text import clean
 
 _GO_ON = frozenset({"", "c", "continue", "y", "yes"})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from autopilot.domain.asking_people import Answering, NoAnswers
-from autopilot.domain.request import RoadmapChoice
+from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Stop
 

@@ -1,19 +1,15 @@
 """What the command line asks of the program, and what it gets back."""
 
-from typing import Literal
-
 from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
 from autopilot.domain.modes import Modes
 from autopilot.domain.outcomes import Outcome
 from autopilot.domain.phase import Evidence
+from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
-
-RoadmapChoice = Literal["take", "keep"]
-"""What becomes of changes to phases that have started: they start over, or are finished as they were."""
 
 
 class RunRequest(Value, frozen=True, kw_only=True):

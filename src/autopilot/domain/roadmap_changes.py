@@ -1,9 +1,13 @@
 """Compares phases as a run knows them with the roadmap as it is now. Pure."""
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from autopilot.domain.phase import Criterion, Expectation, Phase
 from autopilot.domain.value import Value
+
+RoadmapChoice = Literal["take", "keep"]
+"""What becomes of changes to phases that have started: they start over, or are finished as they were."""
 
 
 class RoadmapTaken(Value, frozen=True, kw_only=True):
