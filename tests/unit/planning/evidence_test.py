@@ -90,7 +90,7 @@ def test_only_plans_are_counted_as_plans(line: str, ticked: str) -> None:
 
 def test_evidence_decides_every_dispute_by_one_source() -> None:
     phases = tuple(Phase(id=n, name=n, status="disputed") for n in ("1", "2", "3"))
-    held = {"1": (claim("check-box", "completed"),), "2": (claim("table", "completed"),)}
+    held: dict[str, tuple[Claim, ...]] = {"1": (claim("check-box", "completed"),), "2": (claim("table", "completed"),)}
     found = Roadmap(path="R", phases=phases, claims=held, twofold=frozenset({"3"}))
 
     assert [p.status for p in evidence.settled(found, "box").phases] == ["completed", "not_started", "disputed"]
