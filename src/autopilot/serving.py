@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from autopilot.views.dashboard.slow import Patience
 
 PORT, LOOPBACK = 8321, "127.0.0.1"
-MOST_CONNECTIONS, SETTLE_S = 800, 10.0
+MOST_CONNECTIONS, SETTLE_S = 800, 120.0
 # Two streams of four million letters, of which JSON may write each as six.
 MOST_TRANSCRIPT = 64_000_000
 Say = Callable[[str], None]
