@@ -129,7 +129,7 @@ def test_after_a_failure_nothing_is_called_complete(place: Path) -> None:
     lines = said(project, end)
     assert lines[1] == "Autopilot Failed"
     assert not any("Complete" in line or "/clear" in line for line in lines)
-    assert "To retry the failed phase: autopilot 2" in lines
+    assert "To retry the failed phase: autopilot retry 2" in lines
     assert lines[-1] == f"Phase 1: {WORDS}"
 
 
@@ -146,3 +146,14 @@ def test_a_batch_counts_it_apart(place: Path) -> None:
     assert WORDS in report
     assert "All phases complete; below the bar: 1." in report
     assert "/clear" not in report
+
+
+def test_a_better_rating_of_the_same_work_does_not_raise_the_score(place: Path) -> None:
+    idle = [work_answer("1", f"1-R{n}", "letter1.txt", "done\n") for n in (1, 2)]
+    low, high = rate_answer(8.1, attempt=1), rate_answer(9.8)
+    project = driven(place, [*(a for a in reviews(8.1) if a.get("role") != "rate"), low, high, PLAN, WORK, *idle])
+
+    end = project.run()
+
+    assert (end.exit, end.phases["1"].outcome, end.phases["1"].score) == (12, "below_bar", 8.1)
+    assert any("a rating of 9.8 does not count" in str(issue) for issue in project.state()["phases"]["1"]["issues"])

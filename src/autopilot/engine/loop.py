@@ -36,7 +36,7 @@ from autopilot.engine.gathering import part_brief
 from autopilot.engine.hands import Hands, LandingHands
 from autopilot.engine.hearing import take_in
 from autopilot.engine.orchestrate import Complete, Continue, End, Land, RunMove, Skip, Spawn, failed, next_phase
-from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside
+from autopilot.engine.outcome import evidenced, outcome_of, rolled_back, set_aside, unraised
 from autopilot.engine.papers import (
     contamination_notes,
     write_calibrations,
@@ -47,7 +47,7 @@ from autopilot.engine.papers import (
 from autopilot.engine.parts import left_to_mend
 from autopilot.engine.perform import perform
 from autopilot.engine.receipting import receipt_files
-from autopilot.engine.redo import pass_end
+from autopilot.engine.redo import pass_end, stood
 from autopilot.engine.streams import Streams
 from autopilot.engine.trace import trace_files
 from autopilot.pipeline import PHASE_GATE, artifacts
@@ -156,7 +156,10 @@ def close_pass(record: PhaseRecord, finish: Finish, run: RunRecord, hands: Hands
     brief = record.brief
     passes = streams.passes(brief.phase.id)
     lost = write_trace(traces(passes), hands.workspace)
-    outcome = evidenced(outcome_of(record, finish), record, hands.workspace.change(brief.base, record.commit))
+    whole = hands.workspace.change(brief.base, record.commit)
+    outcome = unraised(
+        evidenced(outcome_of(record, finish), record, whole), whole, stood(run, brief.phase.id, brief.mode)
+    )
     if rolled_back(record, finish):
         branch = hands.workspace.branch(f"autopilot-diagnostic-phase-{record.phase.id}", record.commit)
         outcome = set_aside(outcome, record, branch)

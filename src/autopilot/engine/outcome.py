@@ -103,6 +103,15 @@ def evidenced(outcome: PhaseOutcome, record: PhaseRecord, whole: Change) -> Phas
     return replace(outcome, evidence=evidence)
 
 
+def unraised(outcome: PhaseOutcome, whole: Change, stood: float | None) -> PhaseOutcome:
+    """A second opinion on work that did not change can lower the phase's score, never raise it."""
+    score = outcome.alignment_score
+    if whole.files or stood is None or score is None or score <= stood:
+        return outcome
+    note = f"nothing changed since the phase was rated {stood:.1f}: a rating of {score:.1f} does not count"
+    return replace(outcome, alignment_score=stood, issues=(*outcome.issues, note))
+
+
 def shown(seen: Verified | None) -> tuple[str, ...]:
     """RET-08: the places the verifier points to, as far as they are there."""
     return tuple(place for place in places(seen.opinion) if place not in seen.absent) if seen else ()
