@@ -35,7 +35,8 @@ def spans(folder: str, run: str) -> tuple[Span, ...]:
         )
     record = RunRecord(entries=journal.load(run or runs[-1]))
     passes = (span for brief in record.briefs for span in _pass(journal, record, brief))
-    return (*_whole(journal, record), *passes)
+    ends = (span for brief in record.completions for span in _pass(journal, record, brief))
+    return (run_span(record), *passes, *ends)
 
 
 def export(folder: str, run: str) -> int:

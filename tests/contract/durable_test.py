@@ -94,7 +94,8 @@ def test_every_way_a_commit_is_made_is_traced() -> None:
     makers = {
         module.name
         for module in source.glob("*.py")
-        if any(
+        if module.name != "git.py"  # it says which of them take no lock
+        and any(
             f'"{verb}"' in module.read_text()
             for verb in ("commit-tree", "fast-import", "write-tree", "fetch", "mktree")
         )

@@ -128,11 +128,11 @@ def test_a_folder_no_run_can_start_in_is_named(tmp_path: Path, words: tuple[str,
     assert not (tmp_path / ".autopilot").exists()
 
 
-def test_a_folder_inside_a_repository_is_not_a_place_to_start(bench: Bench) -> None:
-    workspace = GitWorkspace(Places(root=bench.root / "src", cache=bench.root), PlainProcesses(), "r", ENV)
+def test_a_project_in_a_folder_of_a_repository_works_on_the_whole_of_it(bench: Bench, tmp_path: Path) -> None:
+    places = Places(root=bench.root / "src", cache=tmp_path)
 
-    with pytest.raises(RepositoryInvalid, match="inside a repository"):
-        workspace.start()
+    assert (places.top, places.within.prefix) == (bench.root, "src")
+    assert GitWorkspace(places, PlainProcesses(), "r", ENV).start().base
 
 
 @pytest.mark.parametrize("run", ["../x", "a b", "-x", "x..y", "x.lock", "", "a/b"])

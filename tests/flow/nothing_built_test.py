@@ -236,5 +236,4 @@ def test_a_criterion_that_fails_is_not_named(place: Path) -> None:
 
     assert project.run().exit == 0
     assert not any("holds already" in warning for warning in project.warnings)
-    if app.has_sandbox():
-        assert app.desk(str(project.root)).tried()[0].severity == "warning"
+    assert app.desk(str(project.root)).tried() == ()  # the phase is done

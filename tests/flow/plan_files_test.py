@@ -138,7 +138,7 @@ def test_once_all_plans_are_done_what_is_missing_gets_the_next_number(place: Pat
     new = plan_answer("1", [("letter1.txt", "done")])
     run = project(place, [*reviews(), new, work_answer("1", "01-01", "letter1.txt", "done 1\n")], files)
 
-    end = run.run()
+    end = run.run("1")
 
     assert end.exit == 0
     assert run.steps[:4] == ["preflight", "triage", "research", "plan"]
@@ -186,6 +186,6 @@ def test_state_json_names_the_plan_as_it_is_called(place: Path) -> None:
         f"{FOLDER}/01-01-SUMMARY.md": "",
     }
     run = project(place, [*reviews(), plan_answer("1", [("letter1.txt", "done")]), *_letter()], files)
-    run.run()
+    run.run("1")
 
     assert run.state()["phases"]["1"]["steps"]["plan"]["output"] == f"{FOLDER}/01-02-PLAN.md"

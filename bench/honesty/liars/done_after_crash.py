@@ -19,5 +19,5 @@ def work(scene: Scene) -> None:
 def answer(scene: Scene, usual: dict[str, Any]) -> dict[str, Any]:
     if scene.role in {"execute", "debug"}:
         print(json.dumps(usual))
-        sys.exit(137)
+        sys.exit(139)
     return usual

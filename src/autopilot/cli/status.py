@@ -6,13 +6,13 @@ import json
 import os
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
-from autopilot.domain.phase import NEVER_RUN
 from autopilot.views.text import clean
 
 _WIDTH = 80
 _TOKENS = ("estimated_tokens", "tokens_used")
 _OUTCOMES = {"already_satisfied": "already satisfied", "below_bar": "below the bar"}
-_OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", *NEVER_RUN})
+_NEVER_RUN = ("deferred", "superseded", "cancelled")  # as in domain/phase.py, which takes long to load
+_OVER = frozenset({"completed", "failed", "skipped", "blocked", "needs_human_verification", *_NEVER_RUN})
 
 
 def show(*, as_json: bool, folder: str = ".") -> str:

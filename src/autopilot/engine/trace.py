@@ -7,7 +7,7 @@ import msgspec
 from autopilot.domain.diagnostics import Span
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Rated, Triaged
+from autopilot.domain.results import Rated
 from autopilot.domain.secrets import redact
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish, next_move
@@ -103,8 +103,7 @@ def step_spans(record: PhaseRecord, entry: Entry, done: StepFinished) -> Iterato
         duration_ms=_ms(done.seconds),
         status="success" if isinstance(done.verdict, Advance) else "failure",
     )
-    triaged = done.result.checks if isinstance(done.result, Triaged) else ()
-    for run in (*triaged, *runs_of(done)):
+    for run in runs_of(done):
         yield msgspec.structs.replace(
             decided,
             action="command_run",

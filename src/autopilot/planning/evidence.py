@@ -94,7 +94,8 @@ def weighed(roadmap: Roadmap, more: Mapping[str, Sequence[Claim]]) -> Roadmap:
 
 def status_of(claims: Sequence[Claim], otherwise: PhaseStatus, *, shipped: bool) -> PhaseStatus:
     """
-    Every source that speaks has to agree; a phase that only STATE.md calls done is not done.
+    Every source that speaks has to agree; a phase that only STATE.md calls done is not done. A verification alone says
+    nothing: reviewers after it may have refused the work.
 
     Box and table, or two others that speak of the phase itself, outweigh what its plans say; one of them outweighs
     plans of which none is ticked. In a milestone that has shipped, one source that calls the phase done is enough.
@@ -103,6 +104,8 @@ def status_of(claims: Sequence[Claim], otherwise: PhaseStatus, *, shipped: bool)
     if aside:
         return aside
     done = [claim for claim in claims if claim.done]
+    if {claim.source for claim in done} == {"verification"}:
+        done = []
     against = [claim for claim in claims if not claim.done and not _outweighed(claim, done)]
     if done and not against:
         return "disputed" if all(claim.source == "STATE.md" for claim in done) else "completed"

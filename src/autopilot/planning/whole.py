@@ -130,7 +130,7 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
     try:
         return roadmap.read(text, path, stated, around)
     except RoadmapInvalid as error:
-        raise between.milestones_error(read, path) or _with_plans(error, phase_folders) from None
+        raise _with_plans(between.milestones_error(read, path) or error, phase_folders) from None
 
 
 def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:

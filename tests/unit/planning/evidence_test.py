@@ -130,3 +130,10 @@ def test_a_phase_is_out_of_the_way_only_where_a_word_says_so(title: str, status:
     (found,) = roadmap.read(f"### {title}\n**Goal**: g\n", "R").phases
 
     assert found.status == status
+
+
+def test_a_verification_alone_does_not_make_a_phase_done() -> None:
+    verified = claim("verification", "completed")
+
+    assert evidence.status_of((verified,), "not_started", shipped=False) == "not_started"
+    assert evidence.status_of((verified, claim("summaries", "completed")), "not_started", shipped=False) == "completed"
