@@ -111,8 +111,10 @@ class WindingLetters(Letters):
             "rate-2": rate_answer(8.2),
             "execute-4": work_answer("1", "1-R1", "extra1.txt", "extra\n"),
         }
-        again = {f"{role}-{n}": answer for role, answer in content.items() for n in range(1, 5)}
-        return {f"answers/1-{call}.sh": fragment(answer, "1") for call, answer in (again | calls).items()}
+        again = {f"1-{role}-{n}": answer for role, answer in content.items() for n in range(1, 5)}
+        ending = {f"completion-{role}-1": content[role] for role in ("integration", "audit")}
+        played = again | {f"1-{call}": answer for call, answer in calls.items()} | ending
+        return {f"answers/{call}.sh": fragment(answer, "1") for call, answer in played.items()}
 
 
 MEETING = """

@@ -249,7 +249,7 @@ def with_papers(move: Land, run: RunRecord, hands: LandingHands, streams: Stream
         f"Autopilot-Run: {run.start.run}\nAutopilot-Step: {step}\n"
     )
     whole = [streams.passes(phase) for phase in (move.phase, *streams.parts(move.phase))]
-    due = (*papers_of_failed(run, streams, move.phase), *papers_due(run, streams))
+    due = (*papers_of_failed(run, streams, move.phase, hands), *papers_due(run, streams))
     files = {path: text for held in due for path, text in held.items()}
     files |= {path: text for passes in whole for path, text in papers(passes).items()}
     receipt = {path: text for passes in whole for path, text in receipt_files(run, passes, hands).items()}
@@ -267,12 +267,13 @@ def papers_due(run: RunRecord, streams: Streams) -> Iterator[dict[str, str]]:
             yield papers(streams.passes(target))
 
 
-def papers_of_failed(run: RunRecord, streams: Streams, landing: str) -> Iterator[dict[str, str]]:
+def papers_of_failed(run: RunRecord, streams: Streams, landing: str, hands: LandingHands) -> Iterator[dict[str, str]]:
     """STATE-15: the papers of phases that failed so far have no landing of their own; they come with the next one."""
     at_work = {brief.phase.id for brief in run.open_passes}
     for target in run.start.targets:
         if target not in {landing, *at_work} and run.passes(target) and failed(run, target):
-            yield papers(streams.passes(target))
+            passes = streams.passes(target)
+            yield papers(passes) | receipt_files(run, passes, hands)
 
 
 def papers(passes: tuple[PhaseRecord, ...]) -> dict[str, str]:
