@@ -40,7 +40,7 @@ from autopilot.engine import going_on
 from autopilot.engine.ending import phase_end
 from autopilot.engine.going_on import goes_on, still_to_do
 from autopilot.engine.hearing import waiting_phases
-from autopilot.engine.orchestrate import OPEN_ENDS
+from autopilot.engine.orchestrate import OPEN_ENDS, open_ends
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
 from autopilot.hiring import Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
@@ -430,9 +430,10 @@ def over(run: RunRecord) -> RunEnd:
     short = {found.phase: found.text for found in shortfalls(run)}
     waits = [waiting.phase for waiting in waiting_phases(run) if waiting.phase not in short]
     if not waits:
-        told = "".join(f" Phase {phase}: {text}." for phase, text in short.items())
-        reason = f"Already finished. Start new with `autopilot <phases>`.{told}"
-        return RunEnd(run=run.start.run, exit=OPEN_ENDS if short else 0, reason=reason)
+        left = open_ends(run)
+        told = [f"Phase {phase}: {text}." for phase, text in short.items()] + ([f"Open: {left}."] if left else [])
+        reason = " ".join(["Already finished. Start new with `autopilot <phases>`.", *told])
+        return RunEnd(run=run.start.run, exit=OPEN_ENDS if short or left else 0, reason=reason)
     reason = f"Phase {' '.join(waits)} waits for a person. Decide with `autopilot verdict {waits[0]} pass`."
     return RunEnd(run=run.start.run, exit=11, reason=reason)
 

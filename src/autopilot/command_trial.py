@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.attesting import borrowed_workspace
-from autopilot.domain.does_not_run import not_used, why_not_run
+from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid
 from autopilot.domain.phase import NEVER_RUN, Note, Phase
 from autopilot.domain.secrets import Redactor
@@ -30,7 +30,7 @@ def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
     """A finding for each detected command that does not run, and for each criterion of an open phase that holds."""
     phases = [phase for phase in project.roadmap.phases if phase.status not in {"completed", *NEVER_RUN}]
     criteria = any(criterion.command for phase in phases for criterion in phase.criteria)
-    if not criteria and not detected(settings).configured():
+    if not criteria and not settings.commands.configured():
         return ()
     try:
         with _facts(root, settings) as (facts, base):
@@ -44,9 +44,11 @@ def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
 
 def _dead(facts: CommandFacts, base: str, project: Project, settings: Settings) -> Iterator[Note]:
     file = project.detected.manifest or project.roadmap.path
-    for run in facts.gates(base, detected(settings)):
-        if why := why_not_run(run):
-            yield Note(file=file, line=0, what=not_used(run, why))
+    ours = dict(detected(settings).configured())
+    for run in facts.gates(base, settings.commands):
+        why = why_not_run(run) if run.check in ours else ""
+        if told := not_used(run, why) if why else fails_already(run):
+            yield Note(file=file, line=0, what=told)
 
 
 def _held(facts: CommandFacts, base: str, phases: list[Phase], path: str) -> Iterator[Note]:

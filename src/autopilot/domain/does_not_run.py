@@ -45,6 +45,18 @@ def not_used(run: CommandRun, why: str) -> str:
     )
 
 
+def fails_already(run: CommandRun) -> str:
+    """What the user reads about a command that runs and fails before any work; empty for one that passes."""
+    if run.passed:
+        return ""
+    how = run.not_run or (f"exit code {run.exit_code}" if run.exit_code is not None else "it was cut off")
+    return (
+        f"The {run.check} command `{run.command}` fails before any work ({how}). "
+        f"While it fails, it cannot show whether the work breaks something. "
+        "Fix what it reports, or set another command in .planning/config.json."
+    )
+
+
 def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)

@@ -16,7 +16,7 @@ from autopilot.domain.verdict import AskHuman
 from autopilot.engine.footing import accepted
 
 OFF = "switched off in the config (workflow.integration_check, workflow.self_audit)"
-ALONE = "only one phase is complete, and its own verification has looked at everything asked of it"
+ALONE = "only one phase is complete and no requirement is stated, so there is nothing to compare it with"
 UNASKED = "nothing is asked of them: neither a requirement nor a success criterion"
 IDLE = "no phase passed in this run"
 SILENT = "the reviewer gave no usable answer"

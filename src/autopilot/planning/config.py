@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autopilot.domain.errors import ConfigInvalid
@@ -110,7 +110,8 @@ def read(text: str | bytes | None, path: str) -> Config:
     data = _load(text, path)
     project, workflow = _section(data, "project"), _section(data, "workflow")
     commands = _section(project, "commands")
-    given = frozenset(name for name in COMMANDS if name in commands)
+    wrong = tuple(_misshapen(data, project, commands))
+    given = frozenset(name for name in COMMANDS if name in commands and _is_command(commands[name]))
     profile = data.get("model_profile")
     limits, notes = _limits(data)
     honesty, doubts = _honesty(data.get("honesty", {}), path)
@@ -143,7 +144,7 @@ def read(text: str | bytes | None, path: str) -> Config:
         sign_receipts=_flag(_section(data, "receipts").get("sign"), default=False),
         resource_awareness=awareness,
         peer_abort=peer_abort,
-        notes=(*notes, *doubts, *unread, *staff.notes, *looks.notes),
+        notes=(*wrong, *notes, *doubts, *unread, *staff.notes, *looks.notes),
         raw=data,
     )
 
@@ -244,6 +245,21 @@ def _section(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     """AMB-47: a section that is no object counts as absent."""
     value = data.get(key)
     return value if isinstance(value, dict) else {}
+
+
+def _is_command(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _misshapen(data: Mapping[str, Any], project: Mapping[str, Any], commands: Mapping[str, Any]) -> Iterator[str]:
+    """Commands that cannot be read: their gates must not be off without a word."""
+    if "project" in data and not isinstance(data["project"], dict):
+        yield "project is not an object and is ignored: the commands are detected"
+    if "commands" in project and not isinstance(project["commands"], dict):
+        yield "project.commands is not an object and is ignored: the commands are detected"
+    for name in COMMANDS:
+        if not _is_command(commands.get(name)):
+            yield f"project.commands.{name} is not a text and is ignored: the command is detected"
 
 
 def _text(value: Any) -> str | None:

@@ -42,9 +42,9 @@ def detect(files: Mapping[str, str]) -> Detected:
 
 
 def merge(config: Config, detected: Detected) -> Commands:
-    """A key in the config wins, a null too, unless Autopilot itself once wrote it there."""
+    """A key in the config wins, a null too."""
     chosen = {"user-override": config.commands, "auto-detected": detected.commands}
-    return Commands(**{name: getattr(chosen[source], name) for name, source in sources(config).items()})
+    return Commands(**{name: getattr(chosen[source], name) for name, source in sources(config, detected).items()})
 
 
 def dependencies(config: Config, detected: Detected) -> tuple[str, ...]:
@@ -52,9 +52,18 @@ def dependencies(config: Config, detected: Detected) -> tuple[str, ...]:
     return detected.dependencies if config.dependencies is None else config.dependencies
 
 
-def sources(config: Config) -> dict[str, str]:
-    """Where each command comes from. What an earlier detection left in the config is detected afresh."""
-    own = {name for name in config.given if config.commands_source.get(name) != "auto-detected"}
+def sources(config: Config, detected: Detected) -> dict[str, str]:
+    """
+    Where each command comes from.
+
+    A value that the config calls detected is the user's as soon as it differs from what is detected: they edited it.
+    """
+    own = {
+        name
+        for name in config.given
+        if config.commands_source.get(name) != "auto-detected"
+        or getattr(config.commands, name) != getattr(detected.commands, name)
+    }
     return {name: "user-override" if name in own else "auto-detected" for name in COMMANDS}
 
 

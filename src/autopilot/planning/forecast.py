@@ -94,7 +94,7 @@ def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.C
 
 
 def project_facts(project: Project) -> ProjectFacts:
-    sources = detect.sources(project.config)
+    sources = detect.sources(project.config, project.detected)
     return ProjectFacts(
         type=project.detected.type,
         manifest=project.detected.manifest,

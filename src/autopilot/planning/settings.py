@@ -14,6 +14,12 @@ from autopilot.planning.whole import Project
 LENIENT, STRICT = 7.0, 9.0
 
 
+def detected_names(project: Project) -> tuple[str, ...]:
+    """The commands that come from the project's manifest; the others are the user's word."""
+    sources = detect.sources(project.config, project.detected)
+    return tuple(name for name, source in sources.items() if source == "auto-detected")
+
+
 def settings_of(request: RunRequest, project: Project) -> Settings:
     config = project.config
     return Settings(
@@ -25,7 +31,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         pass_threshold=threshold(request),
         research=config.research,
         commands=project.commands,
-        detected=tuple(name for name, source in detect.sources(config).items() if source == "auto-detected"),
+        detected=detected_names(project),
         limits=limits_of(config.limits, request.caps),
         sandbox=request.sandbox or "auto",
         honesty=config.honesty,

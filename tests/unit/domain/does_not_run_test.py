@@ -2,7 +2,7 @@
 
 import pytest
 
-from autopilot.domain.does_not_run import why_not_run
+from autopilot.domain.does_not_run import fails_already, why_not_run
 from autopilot.domain.evidence import CommandRun
 
 
@@ -56,3 +56,10 @@ def test_what_does_not_run_says_so_in_its_own_words(run: CommandRun, why: str) -
 )
 def test_what_runs_and_fails_is_a_gate(run: CommandRun) -> None:
     assert why_not_run(run) == ""
+
+
+def test_a_command_that_fails_before_any_work_is_named_with_its_end() -> None:
+    failed = ran("pytest -q", 1)
+
+    assert fails_already(failed).startswith("The test command `pytest -q` fails before any work (exit code 1).")
+    assert fails_already(ran("pytest -q", 0)) == ""

@@ -131,14 +131,21 @@ def test_no_manifest_is_told() -> None:
         ({}, "make test", "auto-detected"),
         ({"commands": {"test": "mine"}}, "mine", "user-override"),
         ({"commands": {"test": None}}, None, "user-override"),
-        ({"commands": {"test": "old"}, "commands_source": {"test": "auto-detected"}}, "make test", "auto-detected"),
+        (
+            {"commands": {"test": "make test"}, "commands_source": {"test": "auto-detected"}},
+            "make test",
+            "auto-detected",
+        ),
+        ({"commands": {"test": "edited"}, "commands_source": {"test": "auto-detected"}}, "edited", "user-override"),
+        ({"commands": {"test": None}, "commands_source": {"test": "auto-detected"}}, None, "user-override"),
     ],
 )
 def test_the_users_word_wins_even_a_null(project: dict[str, object], test: str | None, source: str) -> None:
     read_config = read(project=project)
 
-    assert detect.merge(read_config, detect.detect({"Makefile": "test:\n"})).test == test
-    assert detect.sources(read_config)["test"] == source
+    found = detect.detect({"Makefile": "test:\n"})
+    assert detect.merge(read_config, found).test == test
+    assert detect.sources(read_config, found)["test"] == source
 
 
 @pytest.mark.parametrize(
@@ -180,3 +187,18 @@ def test_a_share_that_is_none_is_told_and_the_default_used(share: object) -> Non
 )
 def test_whether_receipts_are_signed(text: str, sign: bool) -> None:
     assert config.read(text, "config.json").sign_receipts == sign
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"project": 5}, "project is not an object"),
+        ({"project": {"commands": ["pytest"]}}, "project.commands is not an object"),
+        ({"project": {"commands": {"test": ["pytest"]}}}, "project.commands.test is not a text"),
+    ],
+)
+def test_a_command_that_cannot_be_read_is_named_and_its_gate_is_not_off(data: dict[str, object], said: str) -> None:
+    found = config.read(json.dumps(data), "config.json")
+
+    assert any(note.startswith(said) for note in found.notes)
+    assert detect.merge(found, detect.detect({"Makefile": "test:\n"})).test == "make test"
