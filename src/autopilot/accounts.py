@@ -54,9 +54,9 @@ def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, di
 
 
 def _paid(run: RunRecord, end: RunEnd) -> dict[str, Any]:
-    """Who worked and what it cost: the next forecast goes by it."""
-    settings = run.start.settings
-    return {"agent": settings.agent.partition(":")[0], "model": settings.model, "total_usd": end.usd}
+    """Who worked and what it cost, the steps after the last phase included: the next forecast goes by it."""
+    settings, agent = run.start.settings, run.start.settings.agent.partition(":")[0]
+    return {"agent": agent, "model": settings.model, "total_usd": end.usd, "paid_tokens": end.tokens}
 
 
 def calibrate(home: Path, streams: Streams) -> None:

@@ -219,7 +219,7 @@ def settled_project(request: RunRequest, project: Project, ledger: Ledger, perso
     def pick(roadmap: Roadmap) -> tuple[Phase, ...]:
         return redoing.pick(request, msgspec.structs.replace(project, roadmap=roadmap), ledger).phases
 
-    roadmap = project.roadmap
+    roadmap = ledger.reopened(project.roadmap)
     if ledger.newest and ledger.resumable:
         start = ledger.newest.start
         known = {phase.id for phase in start.phases} & {phase.id for phase in evidence.disputed(roadmap)}

@@ -49,6 +49,7 @@ from autopilot.workspace.user_repo import UserRepository
 
 def backlog_of(roadmap: Roadmap, ledger: Ledger) -> Backlog:
     """What the roadmap and the runs so far leave to do. Whatever waits for a person, or behind a failure, waits on."""
+    roadmap = ledger.reopened(roadmap)
     done = ledger.completed(roadmap)
     standing = ledger.known(roadmap)
     open_phases = order.order(selection.outstanding(roadmap, done), roadmap)

@@ -389,6 +389,19 @@ def test_a_dry_run_tells_what_would_be_mended_and_what_is_left_alone(drive: Driv
     assert [(p.plan, p.skipped) for p in anew.phases] == [(False, "")]
 
 
+def test_a_completed_phase_that_failed_when_it_was_done_again_is_open(drive: Drive) -> None:
+    """AMB-06: the newest record decides, though the SUMMARY.md of the earlier pass is still there."""
+    drive.rewrite([{"role": "judge", "result": {"recommendation": "halt", "concerns": ["wrong"]}}, *script(9.6)])
+    assert drive.run("", modes=FORCE).exit == 10
+    assert (drive.root / ".planning/phases/01-letter-1/SUMMARY.md").exists()
+    drive.entries.clear()
+    drive.rewrite([*script(9.6), work_answer("1", "01-01", "letter1.txt", "done 1, again\n")])
+
+    drive.run("all")
+
+    assert [brief.phase.id for brief in briefs(drive)] == ["1"]
+
+
 def test_quality_that_was_stopped_goes_on_by_the_same_words(place: Path) -> None:
     """AMB-01: though one of its phases has become good enough since."""
     letter = [plan_answer("2", [("letter2.txt", "done")]), work_answer("2", "02-01", "letter2.txt", "done 2\n")]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from autopilot.domain.auditing import remaining_gaps
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.counting import best
-from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseLanded, PhaseMerged, RunFinished
+from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseLanded, PhaseMerged, RunFinished, RunResumed
 from autopilot.domain.outcomes import shortfalls
 from autopilot.domain.passes import Brief, DoneBefore
 from autopilot.domain.phase import Phase
@@ -283,8 +283,12 @@ def one_chance(run: RunRecord, phase: str) -> tuple[str, ...]:
 
 
 def second_chances(run: RunRecord) -> tuple[str, ...]:
-    """RSM-03: a run that failed, or with a phase a person refused, retries what failed and what was blocked by it."""
-    end = run.end
+    """
+    RSM-03: a run that failed, or with a phase a person refused, retries what failed and what was blocked by it.
+
+    A verdict that a person gave on another phase since then leaves it a run that failed.
+    """
+    end = next((e.event for e in reversed(run.entries) if isinstance(e.event, RunFinished | RunResumed)), None)
     refused = any(failed(run, target) and refusal(run, target) for target in run.start.targets)
     if not refused and (not isinstance(end, RunFinished) or end.status != "failed"):
         return ()

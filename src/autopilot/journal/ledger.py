@@ -21,7 +21,7 @@ from autopilot.domain.events import (
     VerdictGiven,
 )
 from autopilot.domain.passes import DoneBefore
-from autopilot.domain.phase import Phase, Plan, Roadmap, number_of, same_phase
+from autopilot.domain.phase import EvidenceSource, Phase, Plan, Roadmap, number_of, same_phase
 from autopilot.domain.protocols import Journal
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before, Scored, Standing
@@ -33,6 +33,7 @@ from autopilot.journal.timeline import settled
 
 # A pass that ended; one that was only begun leaves what stood before it.
 _RECORDED = frozenset({"completed", "failed", "needs_human_verification"})
+_IN_FOLDERS: frozenset[EvidenceSource] = frozenset({"summaries", "verification"})
 
 
 class Ledger(Value, frozen=True, kw_only=True):
@@ -92,6 +93,22 @@ class Ledger(Value, frozen=True, kw_only=True):
         ticked = {p.id for p in roadmap.phases if p.status == "completed" and recorded[p.id] is None}
         gone = {phase for phase, accepted in self.verdicts.items() if accepted and phase not in recorded}
         return frozenset(ticked | gone | {p for p, told in recorded.items() if told and told.status == "completed"})
+
+    def reopened(self, roadmap: Roadmap) -> Roadmap:
+        """
+        The roadmap with those phases open that their newest record leaves open and only their folders call done.
+
+        Runs write to these folders: the summary of a pass is still there when a later pass of the phase has failed.
+        """
+
+        def by_record(phase: Phase) -> Phase:
+            told = self.standing_of(phase)
+            if phase.status != "completed" or told is None or told.status == "completed":
+                return phase
+            marked = any(claim.done and claim.source not in _IN_FOLDERS for claim in roadmap.claims.get(phase.id, ()))
+            return phase if marked else msgspec.structs.replace(phase, status="not_started")
+
+        return msgspec.structs.replace(roadmap, phases=tuple(by_record(phase) for phase in roadmap.phases))
 
 
 def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) -> Ledger:

@@ -64,9 +64,12 @@ def learned(habits: Habits, runs: Iterable[Mapping[str, Any]], model: str | None
     pairs = [(_count(row.get("estimated_tokens")), _count(row.get("tokens_used"))) for row in rows]
     known = [(expected, used) for expected, used in pairs if expected and used]
     costs = [
-        (_count(run.get("total_tokens_used")), float(usd))
+        (paid, float(usd))
         for run in own
-        if run.get("model") == model and isinstance(usd := run.get("total_usd"), int | float) and usd > 0
+        if run.get("model") == model
+        and (paid := _count(run.get("paid_tokens")))
+        and isinstance(usd := run.get("total_usd"), int | float)
+        and usd > 0
     ]
     tokens = sum(used for used, _ in costs)
     return replace(

@@ -49,7 +49,11 @@ def of_count(text: str, line: int, path: str) -> Claim | None:
 
 
 def of_folder(place: str, held: Sequence[str], phase: Phase, read: Callable[[str], bytes | None]) -> Iterator[Claim]:
-    """What the files in the phase's folder say: a summary per plan, and the verification."""
+    """
+    What the files in the phase's folder say: a summary per plan, and the verification.
+
+    A pass in a report that Autopilot wrote says nothing of the phase: the judge and the rater come after it.
+    """
     plans = folders.plan_files(held, number_of(phase))
     if summaries := [plan.summary for plan in plans if plan.done]:
         says = f"{len(summaries)} of {len(plans)} plans have a SUMMARY.md"
@@ -57,7 +61,8 @@ def of_folder(place: str, held: Sequence[str], phase: Phase, read: Callable[[str
     if name := folders.own_file(held, number_of(phase), "VERIFICATION.md"):
         matter, _ = front_matter.read(markdown.decode(read(f"{place}/{name}") or b"").split("\n"))
         said = next(iter(matter.get("status", ())), "").lower()
-        if said in {"passed", "gaps_found", "failed"}:
+        ours = f"{name.removesuffix('.md')}.json" in held
+        if said in {"gaps_found", "failed"} or (said == "passed" and not ours):
             status: PhaseStatus = "completed" if said == "passed" else "in_progress"
             yield Claim(source="verification", status=status, file=f"{place}/{name}", line=1, says=f"status: {said}")
 

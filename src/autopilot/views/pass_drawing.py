@@ -243,7 +243,7 @@ def _paid(used: Used, event: AgentAnswered) -> Used:
 def _finished(picture: Picture, stream: str, known: OpenPass, event: StepFinished, at: str) -> Picture:
     began = next((s.began for s in reversed(known.steps) if s.seconds is None and s.step == event.step), at)
     seconds = event.seconds or seconds_between(began, at)
-    under_way = known.step if known.step and known.step.seconds is None else None
+    under_way = known.step if known.step and known.step.seconds is None and known.step.step == event.step else None
     row = StepRow(
         step=event.step,
         began=began,

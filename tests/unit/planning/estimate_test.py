@@ -236,10 +236,11 @@ def row(estimated: Any, used: Any) -> dict[str, Any]:
 
 def test_what_a_program_took_in_earlier_runs_goes_before_the_table() -> None:
     runs: list[dict[str, Any]] = [
-        {"agent": "claude", "model": "sonnet", "total_usd": 2.0, "total_tokens_used": 500_000,
+        {"agent": "claude", "model": "sonnet", "total_usd": 2.0, "paid_tokens": 500_000,
          "per_phase_summary": [row(100_000, 300_000), row(100_000, 200_000), row(None, 7), row(5, "many")]},
-        {"agent": "codex", "model": "sonnet", "total_usd": 90, "total_tokens_used": 1, "per_phase_summary": [row(1, 9)]},
-        {"agent": "claude", "model": "opus", "total_usd": 90, "total_tokens_used": 1, "per_phase_summary": "odd"},
+        {"agent": "codex", "model": "sonnet", "total_usd": 90, "paid_tokens": 1, "per_phase_summary": [row(1, 9)]},
+        {"agent": "claude", "model": "opus", "total_usd": 90, "paid_tokens": 1, "per_phase_summary": "odd"},
+        {"agent": "claude", "model": "sonnet", "total_usd": 90, "paid_tokens": None, "per_phase_summary": []},
         {"run_id": "of an older version", "per_phase_summary": [row(1, 1_000)]},
     ]  # fmt: skip
     known = learned(CLAUDE, runs, "sonnet")

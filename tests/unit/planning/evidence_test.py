@@ -88,6 +88,26 @@ def test_only_plans_are_counted_as_plans(line: str, ticked: str) -> None:
     assert (found.says if found else "") == (f"{ticked} plans ticked" if ticked else "")
 
 
+@pytest.mark.parametrize(
+    ("status", "beside", "claimed"),
+    [
+        ("passed", (), "completed"),
+        ("passed", ("VERIFICATION.json",), "completed"),
+        ("passed", ("01-VERIFICATION.json",), None),
+        ("gaps_found", (), "in_progress"),
+        ("gaps_found", ("01-VERIFICATION.json",), "in_progress"),
+        ("draft", (), None),
+    ],
+)
+def test_a_pass_in_our_own_verification_report_does_not_call_the_phase_done(
+    status: str, beside: tuple[str, ...], claimed: PhaseStatus | None
+) -> None:
+    held, text = ("01-VERIFICATION.md", *beside), f"---\nstatus: {status}\n---\n# Report\n".encode()
+    said = list(evidence.of_folder("p", held, Phase(id="1", name="A"), lambda _: text))
+
+    assert [one.status for one in said] == ([claimed] if claimed else [])
+
+
 def test_evidence_decides_every_dispute_by_one_source() -> None:
     phases = tuple(Phase(id=n, name=n, status="disputed") for n in ("1", "2", "3"))
     held: dict[str, tuple[Claim, ...]] = {"1": (claim("check-box", "completed"),), "2": (claim("table", "completed"),)}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -86,6 +86,10 @@ def shown(picture: Picture) -> str:
     return text_of(frame(picture, Screen(width=120, height=60, now=picture.last)))
 
 
+STARTED = StepStarted(step="plan", n=1, base="b", nonce="n", boot="b", task="02-01")
+
+
+@example([(PASS, ended("plan")), (PASS, STARTED), (PASS, ended("triage"))], 1, 1)
 @given(st.lists(happenings, max_size=60), st.integers(1, 4), st.integers(1, 4))
 def test_shortened_after_every_entry_or_once_at_the_end_it_is_the_same(
     happened: list[tuple[str, Event]], most_steps: int, most_calls: int
