@@ -3,36 +3,30 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from autopilot import __version__
+from autopilot.borrowing import borrowed
 from autopilot.domain.errors import ReceiptInvalid
 from autopilot.domain.phase import Phase
 from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
-from autopilot.domain.secrets import Redactor
-from autopilot.domain.settings import Limits, SandboxChoice
+from autopilot.domain.settings import Limits, SandboxChoice, Settings
 from autopilot.engine.receipting import standing_of
 from autopilot.engine.streams import Streams
-from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.receipt import statement, text_of
 from autopilot.evidence.recheck import Rerun, contradictions, read
-from autopilot.hiring import Warn, cache_folder, processes_of, signer_of
+from autopilot.hiring import Warn, processes_of, signer_of
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.planning import ids
+from autopilot.planning import config, detect, ids
 from autopilot.planning.folders import folder_of
+from autopilot.planning.whole import CONFIG
 from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.scratch import clear_abandoned, scratch_folder
 from autopilot.workspace.git import COMMON, Git, user_env
-from autopilot.workspace.git_workspace import GitWorkspace, Places
-from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes
-from autopilot.workspace.user_repo import UserRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,21 +79,26 @@ def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, war
     require_commit(git, proof.commit)
     files, differences = frozen_texts(root, git, proof)
     differences += [*contradictions(held.statement), *_denied(root, held)]
-    with borrowed_workspace(root, git, processes, proof.commit) as workspace:
-        if workspace.tree(proof.commit) != proof.tree:
+    ground = sandboxes.choose(sandbox, processes)
+    if ground.warning:
+        warn(ground.warning)
+    with borrowed(root, _settings(root, proof, sandbox), ground, proof.commit, warn) as borrow:
+        if borrow.workspace.tree(proof.commit) != proof.tree:
             differences.append(f"the tree of {proof.commit[:12]} is not {proof.tree[:12]}")
-        facts = _facts(workspace, processes, proof, sandbox, warn)
         rerun = Rerun(
-            facts=facts,
-            workspace=workspace,
+            facts=borrow.facts,
+            workspace=borrow.workspace,
             known=ancestors(git, proof),
             files=files,
         )
         repeated = rerun.repeat(proof)
         differences += rerun.new_failures(held.statement)
+    if any(row.now not in {row.then, NOT_RUN} for row in repeated):
+        differences += borrow.lacking()
+    tier = borrow.facts.sandbox.label
     done = _told(held, repeated, differences, signer_of(root / ".autopilot", processes, warn))
-    tiers = sorted({run.sandbox for run in proof.runs} - {facts.sandbox.label})
-    moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {facts.sandbox.label}",) if tiers else ()
+    tiers = sorted({run.sandbox for run in proof.runs} - {tier})
+    moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {tier}",) if tiers else ()
     return msgspec.structs.replace(done, notes=(*moved, *done.notes))
 
 
@@ -143,47 +142,19 @@ def frozen_texts(root: Path, git: Git, proof: Proof) -> tuple[dict[str, str], li
     return files, problems
 
 
-@contextmanager
-def borrowed_workspace(root: Path, git: Git, processes: ChildProcesses, commit: str) -> Iterator[GitWorkspace]:
-    """A workspace over a repository of its own that borrows the user's objects; gone afterwards."""
-    cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
-    clear_abandoned(str(cache))
-    with scratch_folder(str(cache)) as made:
-        place = Path(made.path)
-        try:
-            own = Places(root=root, cache=cache)
-            within, borrowing = own.within, place / "repository"
-            shape = UserRepository(own.top, replace(git, cwd=own.top)).shape()
-            git.run("init", "-q", "--template=", f"--object-format={shape.object_format}", str(borrowing))
-            objects, shallow = borrowing / ".git" / "objects", read_bytes(shape.common_dir / "shallow")
-            (objects / "info").mkdir(exist_ok=True)
-            (objects / "info" / "alternates").write_text(f"{shape.common_dir / 'objects'}\n", encoding="utf-8")
-            if shallow:
-                (borrowing / ".git" / "shallow").write_bytes(shallow)
-            replace(git, cwd=borrowing).run("update-ref", "--no-deref", "HEAD", commit)
-            project = within.laid(borrowing)
-            workspace = GitWorkspace(Places(root=project, cache=place / "cache"), processes, "receipt", os.environ)
-            workspace.start()
-            yield workspace
-        finally:
-            remove(place)  # what was run there may have taken the right to write from its folders
+def _settings(root: Path, proof: Proof, sandbox: SandboxChoice) -> Settings:
+    """
+    As the run's, as far as running its commands again needs them.
 
-
-def _facts(
-    workspace: GitWorkspace, processes: ChildProcesses, proof: Proof, sandbox: SandboxChoice, warn: Warn
-) -> CommandFacts:
-    """A receipt may come from anybody: its commands run unconfined only if the user says so in as many words."""
-    ground = sandboxes.choose(sandbox, processes)
-    if ground.warning:
-        warn(ground.warning)
-    times = proof.limits
-    limits = Limits(command_seconds=int(times.command_seconds), gate_seconds=int(times.gate_seconds))
-    return CommandFacts(
-        workspace=workspace,
-        sandbox=ground.sandbox((workspace.history,), "receipt", workspace.within.prefix),
-        limits=limits,
-        redact=Redactor.of(os.environ),
+    A receipt may come from anybody: its commands run unconfined only if the user says so in as many words.
+    """
+    told, times = config.read(read_bytes(root / CONFIG), CONFIG), proof.limits
+    return Settings(
+        agent="auto",
+        sandbox=sandbox,
+        limits=Limits(command_seconds=int(times.command_seconds), gate_seconds=int(times.gate_seconds)),
+        dependencies=detect.dependencies(told, detect.Detected()),
+        setup=told.setup,
     )
 
 

@@ -1,26 +1,21 @@
 """Runs a project's commands once on its newest commit: which do not run here, and which criteria hold already."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from autopilot.attesting import borrowed_workspace
+from autopilot.borrowing import borrowed
 from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid
 from autopilot.domain.phase import NEVER_RUN, Note, Phase
-from autopilot.domain.secrets import Redactor
 from autopilot.domain.settings import Settings, detected
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.held_already import held_already
-from autopilot.hiring import cache_folder, check_repository, processes_of, user_repository
+from autopilot.hiring import check_repository, processes_of
 from autopilot.planning.whole import Project
-from autopilot.provision import provide
 from autopilot.sandbox import choose as sandboxes
-from autopilot.sandbox.equipped import EquippedSandbox
-from autopilot.workspace.git_workspace import GitWorkspace, Places
 
 # A user who checks a file does not expect to wait for a whole test suite.
 SECONDS = 20
@@ -47,7 +42,8 @@ def _dead(facts: CommandFacts, base: str, project: Project, settings: Settings) 
     ours = dict(detected(settings).configured())
     for run in facts.gates(base, settings.commands):
         why = why_not_run(run) if run.check in ours else ""
-        if told := not_used(run, why) if why else fails_already(run):
+        ended = run.exit_code is not None or bool(run.not_run)  # a suite that takes longer is no failure
+        if told := not_used(run, why) if why else fails_already(run) if ended else "":
             yield Note(file=file, line=0, what=told)
 
 
@@ -63,16 +59,7 @@ def _facts(root: Path, settings: Settings) -> Iterator[tuple[CommandFacts, str]]
     """Facts about the newest commit, and that commit. Nothing is written to the repository."""
     processes = processes_of(root)
     base, ground = check_repository(root, processes), sandboxes.choose(settings.sandbox, processes)
-    own = GitWorkspace(Places(root=root, cache=cache_folder()), processes, "check", os.environ)
-    provision = provide(settings, root, own, ground)
-    with borrowed_workspace(root, user_repository(root, processes).git, processes, base) as workspace:
-        workspace.supply(provision.source(workspace, ground, lambda _: None))
-        confined = ground.sandbox((workspace.history, *provision.readable), "check", workspace.within.prefix)
-        facts = CommandFacts(
-            workspace=workspace,
-            sandbox=EquippedSandbox(confined, provision.kit) if provision.readable else confined,
-            limits=msgspec.structs.replace(settings.limits, command_seconds=SECONDS, gate_seconds=SECONDS),
-            commands=settings.commands,
-            redact=Redactor.of(os.environ),
-        )
-        yield facts, base
+    limits = msgspec.structs.replace(settings.limits, command_seconds=SECONDS, gate_seconds=SECONDS)
+    quick = msgspec.structs.replace(settings, limits=limits)
+    with borrowed(root, quick, ground, base, lambda _: None) as borrow:
+        yield borrow.facts, base

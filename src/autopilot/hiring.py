@@ -134,7 +134,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     ground = sandboxes.choose(settings.sandbox, processes)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
-    provision = provide(settings, root, workspace, ground)
+    provision = provide(settings, root, workspace, ground, workspace.ignores)
     view = _view(begun, workspace, provision.readable)
     kept = kept_of(root, processes, _signature(settings))
     held = kept if lease_s() else processes

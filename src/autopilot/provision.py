@@ -11,12 +11,14 @@ from autopilot.domain.settings import Settings
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import Ground
 from autopilot.sandbox.equipped import Kit
-from autopilot.workspace.dependency_folders import Offer, advice, interpreter_home, survey
+from autopilot.workspace.dependency_folders import Offer, advice, interpreter_home, is_missing, survey
 from autopilot.workspace.git_workspace import GitWorkspace
 from autopilot.workspace.supplies import Installed, Nothing, Source
 from autopilot.workspace.user_files import find_top
 from autopilot.workspace.user_repo import UserRepository
 from autopilot.workspace.within import Within
+
+Ignores = Callable[[str], bool]
 
 SETUP_SECONDS = 1800.0
 UNGUARDED = "nothing would keep commands and agents from writing to them"
@@ -46,15 +48,17 @@ class Provision:
         return Installed(self.linked) if self.linked else Nothing()
 
 
-def provide(settings: Settings, root: Path, workspace: GitWorkspace, ground: Ground) -> Provision:
+def provide(settings: Settings, root: Path, workspace: GitWorkspace, ground: Ground, ignores: Ignores) -> Provision:
     """
+    `ignores` says whether git leaves a folder of the user's checkout out.
+
     The user's folders are linked where they are read-only for everyone and lead nowhere back. A set-up command of the
     config takes their place.
     """
     if settings.setup is not None:
-        return _by_command(settings.setup, settings.dependencies, root, workspace)
+        return _by_command(settings.setup, settings.dependencies, root, workspace, ignores)
     top, within = find_top(root), workspace.within
-    offers = survey(top, places(settings.dependencies, within), workspace.ignores)
+    offers = survey(top, places(settings.dependencies, within), ignores)
     guarded = ground.tier != "none" and settings.confine_agents
     linked = {offer.name: str(offer.folder) for offer in offers if guarded and not offer.refusal}
     homes = (interpreter_home(Path(folder), top) for folder in linked.values())
@@ -75,9 +79,11 @@ def places(names: Iterable[str], within: Within) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(within.whole(name) for name in named), *named)))
 
 
-def _by_command(setup: str, wanted: tuple[str, ...], root: Path, workspace: GitWorkspace) -> Provision:
+def _by_command(
+    setup: str, wanted: tuple[str, ...], root: Path, workspace: GitWorkspace, ignores: Ignores
+) -> Provision:
     """Only folders git leaves out: the others belong to the commits."""
-    names = tuple(name for name in places(wanted, workspace.within) if workspace.ignores(name))
+    names = tuple(name for name in places(wanted, workspace.within) if ignores(name))
     if not names:
         remark = f"workspace.setup is not run: git ignores none of {', '.join(wanted)}, so none of them can be linked."
         return Provision(root=root, remarks=(remark,))
@@ -119,6 +125,14 @@ def set_up_in(ground: Ground, mark: str, below: str = "") -> Callable[[str, str]
         return processes.run(Job(argv=argv, cwd=folder, env=environment, timeout_s=SETUP_SECONDS, mark=mark))
 
     return run
+
+
+def lacking(settings: Settings, provision: Provision, repository: UserRepository) -> Iterator[str]:
+    """Why a command may find less here than where it ran before."""
+    yield from provision.remarks
+    for name in settings.dependencies if settings.setup is None else ():
+        if is_missing(repository.root, places((name,), repository.within), repository.ignores):
+            yield f"the dependency folder {name} is missing here; if the run had it, install it and check again"
 
 
 def dependency_checks(settings: Settings, root: Path, repository: UserRepository) -> Iterator[Check]:

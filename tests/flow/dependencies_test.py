@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from autopilot import app
+from autopilot.cli.main import main
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Verified
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from autopilot.workspace.removal import remove
 from support.programs import trouble_with
 from support.project import ACTION, reviews
 from support.repos import git, write
@@ -25,6 +27,8 @@ IMPORTS = 'python3 -c "import calc, needed; assert calc.double(2) == needed.FOUR
 REQUIRES = "node -e \"if (require('x').four !== 4 || !require('fs').readFileSync('calc.py')) process.exit(1)\""
 UNWRITABLE = "! touch node_modules/x/spoilt && ! touch .venv/spoilt && python3 -c 'import calc'"
 IGNORED = "node_modules/\n.venv/\n"
+READS = "python3 -c \"import calc; assert '4' in open('node_modules/x/index.js').read()\""
+SETUP = "mkdir -p node_modules/x && echo 'exports.four = 4' > node_modules/x/index.js"
 
 
 def project(
@@ -138,14 +142,11 @@ def test_an_editable_install_is_not_linked_and_the_user_is_told_what_to_do(home:
 
 
 def test_a_set_up_command_makes_the_folders_once_and_not_in_the_checkout(home: Path) -> None:
-    setup = "mkdir -p node_modules/x && echo 'exports.four = 4' > node_modules/x/index.js"
-    drive = project(
-        home, "python3 -c \"import calc; assert '4' in open('node_modules/x/index.js').read()\"", setup=setup
-    )
+    drive = project(home, READS, setup=SETUP)
 
     assert drive.run(sandbox="auto").exit == 0
     told = [line.partition(" in ")[0] for line in drive.warnings if line.startswith("Set up")]
-    assert told == [f"Set up node_modules with `{setup}`"]
+    assert told == [f"Set up node_modules with `{SETUP}`"]
     assert not (drive.root / "node_modules").exists()
 
 
@@ -155,3 +156,45 @@ def test_without_a_sandbox_nothing_is_linked(home: Path) -> None:
 
     assert drive.run(sandbox="none").exit == 0
     assert any(line.startswith("node_modules of your checkout not linked into clones") for line in drive.warnings)
+
+
+@pytest.mark.parametrize("setup", [None, SETUP], ids=["linked", "set up"])
+def test_a_receipt_holds_where_its_commands_find_the_dependency_folders_again(home: Path, setup: str | None) -> None:
+    drive = project(home, IMPORTS if setup is None else READS, setup=setup)
+    if setup is None:
+        install(drive.root)
+    assert drive.run(sandbox="auto").exit == 0
+
+    done = app.check_receipt(str(drive.root), "1", None, "auto", drive.warnings.append)
+
+    assert (done.same, done.differences) == (True, ())
+    assert {(row.name, row.now) for row in done.repeated if row.when == "after"} >= {("SC-1", "pass, exit 0")}
+
+
+@pytest.mark.parametrize("setup", [None, SETUP], ids=["linked", "set up"])
+def test_a_criterion_that_holds_already_is_noticed_with_the_dependency_folders(home: Path, setup: str | None) -> None:
+    drive = project(home, "grep -q 4 node_modules/x/index.js", setup=setup)
+    if setup is None:
+        install(drive.root)
+
+    assert any("node_modules/x/index.js" in note.what for note in app.tried_commands(drive.root))
+
+
+def test_a_receipt_that_is_checked_without_the_dependency_folder_says_that_it_is_missing(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive = project(home, READS, ignored="node_modules/\n")
+    install(drive.root)
+    remove(drive.root / ".venv")
+    assert drive.run(sandbox="auto").exit == 0
+    git(home, "clone", "-q", str(drive.root), "clone")
+    monkeypatch.chdir(home / "clone")
+
+    assert main(["receipt", "check", "1"]) == 10
+    assert "differs: the dependency folder node_modules is missing here" in capfd.readouterr().out
+
+    write(home / "clone", {"node_modules/x/index.js": "exports.four = 4\n"})
+    assert main(["receipt", "check", "1"]) == 0
+
+    assert main(["receipt", "check", "1", "--sandbox", "none"]) == 10
+    assert "differs: node_modules of your checkout not linked into clones: " in capfd.readouterr().out

@@ -29,12 +29,22 @@ def survey(root: Path, names: Iterable[str], is_ignored: Callable[[str], bool]) 
     return tuple(_offer(root, name) for name in dict.fromkeys(names) if _is_there(root, name) and is_ignored(name))
 
 
+def is_missing(root: Path, places: Iterable[str], is_ignored: Callable[[str], bool]) -> bool:
+    """Whether git ignores the folder in one of the places and it is in none of them."""
+    known = [place for place in places if _is_inside(place)]
+    return not any((root / place).is_dir() for place in known) and any(map(is_ignored, known))
+
+
 def _is_there(root: Path, name: str) -> bool:
+    return _is_inside(name) and (root / name).is_dir()
+
+
+def _is_inside(name: str) -> bool:
     try:
         parts_of(name)
     except ValueError:
         return False
-    return (root / name).is_dir()
+    return True
 
 
 def _offer(root: Path, name: str) -> Offer:

@@ -130,8 +130,8 @@ class UserRepository:
 
     def ignores(self, name: str) -> bool:
         """Whether git leaves the folder out; one with a tracked file in it is not left out."""
-        if self.git.run("check-ignore", "-q", "--", f"{name}/", ok=(0, 1)).exit_code:
-            return False
+        if self.git.run("check-ignore", "-q", "--", f"{name}/", ok=(0, 1, 128)).exit_code:
+            return False  # Git knows of nothing behind a symbolic link, and ends with 128.
         return not self.git.out("ls-files", "-z", "--", f":(top,literal){name}")
 
     def dirty(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.running import Ran
-from autopilot.workspace.dependency_folders import advice, interpreter_home, leads_back, survey
+from autopilot.workspace.dependency_folders import advice, interpreter_home, is_missing, leads_back, survey
 from autopilot.workspace.supplies import Installed, lay_links
 from support.repos import git, write
 from support.workspaces import Bench, make_bench, message
@@ -65,6 +65,23 @@ def test_a_tracked_folder_is_not_taken_for_an_ignored_one(tmp_path: Path) -> Non
     assert not bench.workspace.ignores("vendor/bundle")
     assert bench.workspace.ignores("node_modules")
     assert not bench.workspace.ignores("other")
+
+
+def test_a_folder_behind_a_symbolic_link_is_none_that_git_ignores(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path, {".gitignore": "vendor/bundle/\n", "elsewhere/x": ""})
+    (bench.root / "vendor").symlink_to("elsewhere")
+
+    assert not bench.workspace.ignores("vendor/bundle")
+
+
+def test_a_folder_is_missing_if_git_ignores_it_in_one_place_and_no_place_has_it(tmp_path: Path) -> None:
+    both = ("part/node_modules", "node_modules")
+    assert is_missing(tmp_path, both, lambda name: name == "part/node_modules")
+    assert not is_missing(tmp_path, both, lambda _: False)
+    assert not is_missing(tmp_path, ("../outside", "/outside"), lambda _: True)
+
+    write(tmp_path, {"node_modules/x": ""})
+    assert not is_missing(tmp_path, both, lambda _: True)
 
 
 @pytest.fixture
