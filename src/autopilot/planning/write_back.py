@@ -31,10 +31,12 @@ def with_project(text: str | None, facts: ProjectFacts, path: str) -> str:
 def _entries(facts: ProjectFacts) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield ("project", "type"), facts.type
     yield ("project", "manifest"), facts.manifest
-    for name, command in facts.commands.items():
+    # A null would turn a gate off that is detected later.
+    known = {name: found for name, found in facts.commands.items() if found.command or found.source == "user-override"}
+    for name, command in known.items():
         if command.source != "user-override":
             yield ("project", "commands", name), command.command
-    for name, command in facts.commands.items():
+    for name, command in known.items():
         yield ("project", "commands_source", name), command.source
 
 
