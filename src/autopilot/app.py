@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, command_trial, notifying, redoing, roadmap_edits, stopping, verdicts
+from autopilot import attesting, command_trial, notifying, redoing, relanding, roadmap_edits, stopping, verdicts
 from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
@@ -390,7 +390,11 @@ def resume(
     if not ledger.resumable:
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
-        return over(ledger.newest)
+            streams = ProjectedStreams(home, journal, begun.run, listener)
+            landing, landed = relanding.land_again(root, ledger, streams)
+        end = over(ledger.newest)
+        reason = f"{landing} {end.reason}" if landing else end.reason
+        return msgspec.structs.replace(end, reason=reason, exit=end.exit if landed else end.exit or OPEN_ENDS)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
     if changes.retry:

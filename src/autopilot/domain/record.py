@@ -303,7 +303,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def landed(self, phase: str) -> PhaseLanded | None:
         """Since the phase got its last chance: one that was found to be there already has landed before its work."""
-        return next((p for p in self.chronicle.since.get(phase, ()) if isinstance(p, PhaseLanded)), None)
+        return next((p for p in reversed(self.chronicle.since.get(phase, ())) if isinstance(p, PhaseLanded)), None)
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
@@ -361,7 +361,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         """
         How the run was left: finished, stopped, or None while it goes on, after a crash, or with a verdict to heed.
 
-        What is noted after the end does not open a run again.
+        What is noted or landed after the end does not open a run again.
         """
-        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted)), None)
+        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted | PhaseLanded)), None)
         return last if isinstance(last, RunFinished | RunStopped) else None

@@ -1,0 +1,62 @@
+"""A phase that passed and could not be landed: every verb says so, and nothing is lost on the way to the branch."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded
+from support.deferring import script
+from support.repos import git
+from support.runs import Drive, Stage, driven, playground
+
+PLAIN = '{"workflow": {"research": false, "integration_check": false, "self_audit": false}}'
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """Phase 1 passed while the user had a file of theirs where its work belongs."""
+    with playground() as place, playground() as aside:
+        project = driven(place, script(phases="12"), "1", "2>1")
+        (project.root / ".planning/config.json").write_text(PLAIN, encoding="utf-8")
+
+        def write(entry: Entry) -> None:
+            if isinstance(entry.event, PhaseFinished):
+                (project.root / "letter1.txt").write_text("mine\n", encoding="utf-8")
+
+        project.meanwhile = write
+        assert project.run("1").exit == 0
+        assert not project.of(PhaseLanded)[-1].landed
+        yield Stage.of(place, aside, project)
+
+
+@pytest.fixture
+def project(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Drive:
+    monkeypatch.setenv("AUTOPILOT_CACHE", str(stage.place / "cache"))
+    return stage.again()
+
+
+def run_branch(project: Drive) -> str:
+    return next(name for name in project.branches() if name.startswith("autopilot/run-"))
+
+
+def test_resume_lands_it_when_the_way_is_free(project: Drive) -> None:
+    (project.root / "letter1.txt").unlink()
+
+    end = project.resume()
+
+    assert (end.exit, end.reason) == (
+        0, "Phase 1 is on main now. Already finished. Start new with `autopilot <phases>`."
+    )  # fmt: skip
+    assert project.reads("letter1.txt") == "done\n"
+    assert git(project.root, "rev-parse", "main") == git(project.root, "rev-parse", run_branch(project))
+    assert git(project.root, "status", "--porcelain", "-uno") == ""
+    assert project.resume().reason == "Already finished. Start new with `autopilot <phases>`."
+
+
+def test_resume_says_what_still_stands_in_the_way(project: Drive) -> None:
+    end = project.resume()
+
+    assert end.exit == 12
+    assert "Phase 1 is not on your branch yet: you have changes in letter1.txt" in end.reason
+    assert f"git merge --ff-only {run_branch(project)}" in end.reason
+    assert project.reads("letter1.txt") == "mine\n"
