@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from autopilot import app
+from autopilot.cli import status
 from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded
+from autopilot.domain.request import RunRequest
+from autopilot.views.overview import lines
 from support.deferring import script
 from support.repos import git
 from support.runs import Drive, Stage, driven, playground
@@ -60,3 +64,48 @@ def test_resume_says_what_still_stands_in_the_way(project: Drive) -> None:
     assert "Phase 1 is not on your branch yet: you have changes in letter1.txt" in end.reason
     assert f"git merge --ff-only {run_branch(project)}" in end.reason
     assert project.reads("letter1.txt") == "mine\n"
+
+
+def test_progress_names_the_merge_before_the_next_phase(project: Drive) -> None:
+    seen = app.survey(str(project.root))
+    merge = f"git merge {run_branch(project)}"
+
+    assert (seen.phases[0].status, seen.phases[0].merge, seen.phases[1].merge) == ("Completed", merge, "")
+    assert seen.next == merge
+    assert f"Phase 1 is not on your branch yet: {merge}" in lines(seen)
+
+
+def test_status_says_that_a_completed_phase_is_not_on_the_branch(project: Drive) -> None:
+    shown = status.show(as_json=False, folder=str(project.root))
+
+    assert f"Phase 1 is not on your branch yet: git merge {run_branch(project)}" in shown.splitlines()
+    assert project.state()["not_landed"] == ["1"]
+
+
+def test_a_run_on_top_of_it_warns_at_its_start(project: Drive) -> None:
+    said = (
+        "Phase 2 depends on phase 1, which is completed and not on your branch yet: the run starts without its work. "
+        f"Stop it and merge first: git merge {run_branch(project)}"
+    )
+
+    foreseen = app.foresee(RunRequest(folder=str(project.root), phases="2", agent=f"scripted:{project.script}"))
+    project.run("2")
+
+    assert said in foreseen.notes
+    assert said in project.warnings
+
+
+@pytest.mark.parametrize("way", ["resumed", "merged", "branch deleted"])
+def test_nothing_is_said_of_what_is_settled(project: Drive, way: str) -> None:
+    (project.root / "letter1.txt").unlink()
+    if way == "resumed":
+        project.resume()
+    elif way == "merged":
+        git(project.root, "update-ref", "refs/heads/main", run_branch(project))
+    else:
+        git(project.root, "branch", "-D", run_branch(project))
+
+    assert "not on your branch" not in status.show(as_json=False, folder=str(project.root))
+    assert app.survey(str(project.root)).next == "autopilot 2"
+    project.run("2")
+    assert not [said for said in project.warnings if "not on your branch" in said]

@@ -305,6 +305,13 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         """Since the phase got its last chance: one that was found to be there already has landed before its work."""
         return next((p for p in reversed(self.chronicle.since.get(phase, ())) if isinstance(p, PhaseLanded)), None)
 
+    @property
+    def unlanded(self) -> tuple[PhaseLanded, ...]:
+        """The landings that are still to come, in the order of the line; a later one brings earlier ones along."""
+        landings = tuple(self.of(PhaseLanded))
+        done = max((n for n, landing in enumerate(landings) if landing.landed), default=-1)
+        return tuple({landing.phase: landing for landing in landings[done + 1 :]}.values())
+
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
         return next((m for m in self.chronicle.since.get(phase, ()) if isinstance(m, PhaseMerged)), None)
