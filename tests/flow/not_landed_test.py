@@ -1,6 +1,7 @@
 """A phase that passed and could not be landed: every verb says so, and nothing is lost on the way to the branch."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from autopilot.views.overview import lines
 from support.deferring import script
 from support.repos import git
 from support.runs import Drive, Stage, driven, playground
+from support.workspaces import change, make_bench, message
 
 PLAIN = '{"workflow": {"research": false, "integration_check": false, "self_audit": false}}'
 
@@ -109,3 +111,76 @@ def test_nothing_is_said_of_what_is_settled(project: Drive, way: str) -> None:
     assert app.survey(str(project.root)).next == "autopilot 2"
     project.run("2")
     assert not [said for said in project.warnings if "not on your branch" in said]
+
+
+def unlanded(place: Path, meanwhile: Callable[[Path], None]) -> Drive:
+    """Phase 1 passed, and before it landed the user did something."""
+    project = driven(place, script(phases="12"), "1", "2>1")
+    (project.root / ".planning/config.json").write_text(PLAIN, encoding="utf-8")
+
+    def hear(entry: Entry) -> None:
+        if isinstance(entry.event, PhaseFinished):
+            meanwhile(project.root)
+
+    project.meanwhile = hear
+    assert project.run("1").exit == 0
+    return project
+
+
+def commits(root: Path) -> None:
+    (root / "other.txt").write_text("other\n", encoding="utf-8")
+    git(root, "add", "other.txt")
+    git(root, "commit", "-qm", "meanwhile")
+
+
+def hint(project: Drive) -> list[str]:
+    return project.of(PhaseLanded)[-1].note.partition("merge it with: git ")[2].split()
+
+
+def test_the_hint_works_as_printed_when_the_branch_has_moved_on(place: Path) -> None:
+    project = unlanded(place, commits)
+    log = project.root / ".planning/phases/01-letter-1/EXECUTION-LOG.md"
+    held = git(project.root, "show", f"{run_branch(project)}:{log.relative_to(project.root)}")
+
+    git(project.root, *hint(project), "--no-edit")
+
+    assert (project.reads("letter1.txt"), project.reads("other.txt")) == ("done\n", "other\n")
+    assert log.read_text(encoding="utf-8").strip() == held.strip()
+    assert app.survey(str(project.root)).next == "autopilot 2"
+
+
+def test_planning_files_the_user_changed_stay_when_the_branch_has_moved_on(place: Path) -> None:
+    mine = {"EXECUTION-LOG.md": "my own words\n", "notes.md": "mine\n"}
+
+    def write(root: Path) -> None:
+        commits(root)
+        for name, text in mine.items():
+            (root / ".planning/phases/01-letter-1" / name).write_text(text, encoding="utf-8")
+
+    project = unlanded(place, write)
+
+    for name, text in mine.items():
+        assert project.reads(f".planning/phases/01-letter-1/{name}") == text
+
+
+def test_the_hint_works_as_printed_when_the_users_file_is_out_of_the_way(project: Drive) -> None:
+    (project.root / "letter1.txt").unlink()
+
+    git(project.root, *hint(project))
+
+    assert project.reads("letter1.txt") == "done\n"
+
+
+def test_an_untracked_planning_file_from_before_the_run_stays_where_it_is(tmp_path: Path) -> None:
+    text, path = "the same words\n", ".planning/phases/01-a/NOTES.md"
+    bench = make_bench(tmp_path, {"a.txt": "a\n", ".planning/ROADMAP.md": "# R\n"})
+    change(bench.root, {path: text})
+    bench.workspace.snapshot_planning()
+    bench.workspace.write_planning({path: text, ".planning/phases/01-a/LOG.md": "log\n"})
+    files = {path: text, ".planning/phases/01-a/LOG.md": "log\n"}
+    commit = bench.workspace.commit_planning(bench.seal({"b.txt": "b\n"}), files, message("land"))
+    change(bench.root, {"b.txt": "mine\n"})
+
+    assert not bench.workspace.land(commit).landed
+    assert (bench.root / path).read_text(encoding="utf-8") == text
+    assert not (bench.root / ".planning/phases/01-a/LOG.md").exists()
