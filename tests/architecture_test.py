@@ -15,7 +15,7 @@ EVERYTHING = {
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
     "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "projecting",
-                  "provision", "redoing", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
+                  "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},
@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "notifying": {"tracing", "planning", "sandbox", "views", "domain"},
     "serving":   {"app", "consulting", *EVERYTHING},
     "redoing":   EVERYTHING,
+    "relanding": {"hiring", "driving", *EVERYTHING},
     "roadmap_edits": {"engine", "planning", "domain"},
     "stopping":  {"hiring", "journal", "sandbox", "domain"},
     "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},

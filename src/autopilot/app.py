@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, command_trial, notifying, redoing, roadmap_edits, stopping, verdicts
+from autopilot import attesting, command_trial, notifying, redoing, relanding, roadmap_edits, stopping, verdicts
 from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
@@ -111,7 +111,8 @@ def start(
         return heard.end
     first = opened(around, picked, heard)
     low = low_confidence(around, chosen, first.contexts)
-    for note in (*project.notes[:MOST_NOTES], *low, *forecasts.beforehand(project, first)):
+    late = relanding.without_work_of(around.root, ledger, project.roadmap, chosen)
+    for note in (*project.notes[:MOST_NOTES], *late, *low, *forecasts.beforehand(project, first)):
         warn(note)
     return begin(around, first, listener, person, log)
 
@@ -245,6 +246,7 @@ def foresee(request: RunRequest) -> Forecast:
         open_run = None
     if not open_run and not chosen and not notes:
         notes.append(nothing_to_do(request, project, done))
+    notes.extend(() if open_run else relanding.without_work_of(root, ledger, project.roadmap, chosen))
     first = still_to_do(open_run, request) if open_run else opening(request, project, chosen, done)
     if open_run:
         first, edited = roadmap_edits.foreseen(open_run, project, first)
@@ -362,7 +364,14 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
-    return overview(project.roadmap, past(root / ".autopilot"), begun, project.phase_files)
+    ledger = past(root / ".autopilot")
+    return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
+
+
+def unlanded(folder: str) -> dict[str, str]:
+    """For each completed phase that is not on the user's branch, the command that merges it."""
+    root = find_root(Path(folder))
+    return relanding.merges(root, past(root / ".autopilot"))
 
 
 def resume(
@@ -390,7 +399,11 @@ def resume(
     if not ledger.resumable:
         with RunLock(home, begun.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             settle(home, journal, ledger)
-        return over(ledger.newest)
+            streams = ProjectedStreams(home, journal, begun.run, listener)
+            landing, landed = relanding.land_again(root, ledger, streams)
+        end = over(ledger.newest)
+        reason = f"{landing} {end.reason}" if landing else end.reason
+        return msgspec.structs.replace(end, reason=reason, exit=end.exit if landed else end.exit or OPEN_ENDS)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
     if changes.retry:

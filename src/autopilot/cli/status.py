@@ -21,7 +21,7 @@ def show(*, as_json: bool, folder: str = ".") -> str:
     text, state = _load(home)
     if as_json:
         return text.rstrip("\n")
-    return "\n".join(screen(state, alive=_held(f"{home}/lock")))
+    return "\n".join([*screen(state, alive=_held(f"{home}/lock")), *_unlanded(state, folder)])
 
 
 def screen(state: dict[str, object], *, alive: bool) -> list[str]:
@@ -41,6 +41,17 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
     if status in {"interrupted", "paused", "failed"}:
         lines.append("To continue: autopilot resume")
     return lines
+
+
+def _unlanded(state: dict[str, object], folder: str) -> list[str]:
+    """Only git knows whether the user has merged it since: what that takes is loaded only if it matters."""
+    late = state.get("not_landed")
+    if not isinstance(late, list):
+        return []
+    from autopilot import app
+
+    merges = app.unlanded(folder)
+    return [f"Phase {phase} is not on your branch yet: {merges[phase]}" for phase in late if phase in merges]
 
 
 def _waits(waiting: object) -> list[str]:

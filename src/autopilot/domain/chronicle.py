@@ -14,6 +14,7 @@ from autopilot.domain.events import (
     PhaseMerged,
     PhaseSkipped,
     PhaseStarted,
+    RunFinished,
     RunResumed,
     VerdictGiven,
     WaitEnded,
@@ -68,7 +69,9 @@ class Times:
             over, begun, seconds = (*over, (begun, seconds)), (), 0.0
         if isinstance(entry.event, PhaseStarted):
             begun = (*begun, (entry.event.brief.phase.id, entry.event.brief.number))
-        return Times(over, begun, seconds, entry.at, at_work, _waiting(self.waiting, entry.event))
+        # What comes after the end, such as a late landing, adds no time to the run.
+        last = "" if isinstance(entry.event, RunFinished) else entry.at
+        return Times(over, begun, seconds, last, at_work, _waiting(self.waiting, entry.event))
 
 
 def _waiting(before: frozenset[tuple[str, str]], event: Event) -> frozenset[tuple[str, str]]:

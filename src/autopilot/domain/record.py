@@ -303,7 +303,14 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
 
     def landed(self, phase: str) -> PhaseLanded | None:
         """Since the phase got its last chance: one that was found to be there already has landed before its work."""
-        return next((p for p in self.chronicle.since.get(phase, ()) if isinstance(p, PhaseLanded)), None)
+        return next((p for p in reversed(self.chronicle.since.get(phase, ())) if isinstance(p, PhaseLanded)), None)
+
+    @property
+    def unlanded(self) -> tuple[PhaseLanded, ...]:
+        """The landings that are still to come, in the order of the line; a later one brings earlier ones along."""
+        landings = tuple(self.of(PhaseLanded))
+        done = max((n for n, landing in enumerate(landings) if landing.landed), default=-1)
+        return tuple({landing.phase: landing for landing in landings[done + 1 :]}.values())
 
     def merged(self, phase: str) -> PhaseMerged | None:
         """How the phase's work became part of the line, if it did since the phase got its chance."""
@@ -361,7 +368,7 @@ class RunRecord(Value, frozen=True, kw_only=True, dict=True):
         """
         How the run was left: finished, stopped, or None while it goes on, after a crash, or with a verdict to heed.
 
-        What is noted after the end does not open a run again.
+        What is noted or landed after the end does not open a run again.
         """
-        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted)), None)
+        last = next((e.event for e in reversed(self.entries) if not isinstance(e.event, Noted | PhaseLanded)), None)
         return last if isinstance(last, RunFinished | RunStopped) else None

@@ -44,6 +44,7 @@ class Ledger(Value, frozen=True, kw_only=True):
     `subjects` are the phases as the runs knew them: another milestone may use the same number for another phase.
     `proposals` are the hashes of agents' plans that never led to a pass: found in `.planning` they are not the user's.
     `unaudited` are completed phases on the user's branch that no end of a run has looked at.
+    `unlanded` are the phases that no run could put on the user's branch, each with its run and commit.
     """
 
     runs: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Ledger(Value, frozen=True, kw_only=True):
     subjects: dict[str, Phase] = {}
     proposals: tuple[str, ...] = ()
     unaudited: tuple[str, ...] = ()
+    unlanded: dict[str, tuple[str, str]] = {}
 
     @property
     def finished(self) -> RunFinished | None:
@@ -134,7 +136,17 @@ def read_ledger(journal: Journal, archived: Iterable[Mapping[str, Any]] = ()) ->
         subjects=subjects,
         proposals=_proposals(journal, runs, records),
         unaudited=_unaudited(records),
+        unlanded=_unlanded(records),
     )
+
+
+def _unlanded(records: Iterable[RunRecord]) -> dict[str, tuple[str, str]]:
+    left: dict[str, tuple[str, str]] = {}
+    for record in records:
+        for landing in record.of(PhaseLanded):
+            left.pop(landing.phase, None)
+        left |= {late.phase: (record.start.run, late.commit) for late in record.unlanded if late.phase != COMPLETION}
+    return left
 
 
 def _unaudited(records: Iterable[RunRecord]) -> tuple[str, ...]:

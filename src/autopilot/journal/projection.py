@@ -149,6 +149,7 @@ class Projection:
             "metrics": _metrics(states, minutes),
             **completion_state(run),
             **_waiting(run),
+            **_not_landed(run),
         }
 
     def _taken(self, run: RunRecord) -> About:
@@ -239,6 +240,12 @@ def _waiting(run: RunRecord) -> dict[str, Any]:
         for wait in waits
     ]
     return {"waiting": told} if told else {}
+
+
+def _not_landed(run: RunRecord) -> dict[str, Any]:
+    """The phases that passed and could not be put on the user's branch; left out where there is none."""
+    late = [landing.phase for landing in run.unlanded if landing.phase != COMPLETION]
+    return {"not_landed": late} if late else {}
 
 
 def _current(run: RunRecord, known: Mapping[str, History]) -> str | None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+import msgspec
+
 from autopilot.domain.phase import Phase, PhaseFiles, Roadmap, all_done
 from autopilot.domain.value import Value
 from autopilot.journal.ledger import Ledger
@@ -25,7 +27,11 @@ _ASIDE = {"Deferred", "Superseded", "Cancelled"}
 
 
 class Row(Value, frozen=True, kw_only=True):
-    """`plans` counts the plan files on disk, `plans_done` those of them with a summary."""
+    """
+    `plans` counts the plan files on disk, `plans_done` those of them with a summary.
+
+    `merge` is the command that brings a completed phase to the user's branch; empty where it is there.
+    """
 
     id: str
     name: str
@@ -33,6 +39,7 @@ class Row(Value, frozen=True, kw_only=True):
     score: float | None = None
     plans: int = 0
     plans_done: int = 0
+    merge: str = ""
 
 
 class Overview(Value, frozen=True, kw_only=True):
@@ -47,17 +54,23 @@ class Overview(Value, frozen=True, kw_only=True):
 
 
 def overview(
-    roadmap: Roadmap, ledger: Ledger, begun: AbstractSet[str], files: Mapping[str, PhaseFiles] | None = None
+    roadmap: Roadmap,
+    ledger: Ledger,
+    begun: AbstractSet[str],
+    files: Mapping[str, PhaseFiles] | None = None,
+    merges: Mapping[str, str] | None = None,
 ) -> Overview:
     """
     `begun` are the phases with an execution log. A record counts before the roadmap's own mark (AMB-06).
 
-    `files` is what the phases have on disk.
+    `files` is what the phases have on disk, `merges` the commands that merge what is not on the user's branch.
     """
     rows = tuple(_row(phase, ledger, begun, (files or {}).get(phase.id, PhaseFiles())) for phase in roadmap.phases)
+    late = {row.id: merge for row in rows if row.status == "Completed" and (merge := (merges or {}).get(row.id))}
+    rows = tuple(msgspec.structs.replace(row, merge=late.get(row.id, "")) for row in rows)
     counted = [row for row in rows if row.status not in _ASIDE]
     completed = sum(row.status == "Completed" for row in counted)
-    command, why = _next(roadmap, ledger, {row.id: row.status for row in rows})
+    command, why = _next(roadmap, ledger, {row.id: row.status for row in rows}, late)
     return Overview(
         phases=rows,
         completed=completed,
@@ -87,13 +100,15 @@ def _row(phase: Phase, ledger: Ledger, begun: AbstractSet[str], files: PhaseFile
     )
 
 
-def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str]) -> tuple[str, str]:
-    """First what was interrupted, then the first phase that can start, then what failed."""
+def _next(roadmap: Roadmap, ledger: Ledger, statuses: dict[str, str], late: dict[str, str]) -> tuple[str, str]:
+    """First what was interrupted, then what is to be merged, the first phase that can start, and what failed."""
     left = [phase for phase in roadmap.phases if statuses[phase.id] not in {"Completed", *_ASIDE}]
+    if left and ledger.resumable:
+        return "autopilot resume", "a run is unfinished"
+    for phase, merge in late.items():
+        return merge, f"phase {phase} is completed and not on your branch yet"
     if not left:
         return "", all_done(roadmap)
-    if ledger.resumable:
-        return "autopilot resume", "a run is unfinished"
     fresh = [phase for phase in left if statuses[phase.id] in {"Not Started", "In Progress"}]
     ready = next((phase for phase in fresh if _met(phase, statuses)), None)
     if ready:
@@ -126,6 +141,9 @@ def lines(seen: Overview) -> Iterator[str]:
     yield from (_line(row, widths) for row in cells[1:])
     yield ""
     yield f"{seen.completed}/{seen.total} phases completed ({seen.percent}%)"
+    for row in seen.phases:
+        if row.merge:
+            yield f"Phase {row.id} is not on your branch yet: {row.merge}"
     yield f"Next: {seen.next} ({seen.why})" if seen.next else seen.why
 
 

@@ -316,7 +316,17 @@ class GitWorkspace:
 
     def land(self, commit: str) -> Landing:
         with self._turn, storage_errors("landing"):
-            return self._lander(PATIENCE_S).land(self.start(), commit)
+            lander = self._lander(PATIENCE_S)
+            landing = lander.land(self.start(), commit)
+            if not landing.landed:
+                lander.withdraw(commit, self._wrote)
+            return landing
+
+    def _wrote(self, path: str, content: bytes) -> bool:
+        """Whether the file is a planning file as we wrote it, and what was there when the run began is in HEAD."""
+        name, text = self._within.local(path), content.decode("utf-8", "replace")
+        before = self.planning_files().get(name)
+        return self._written.holds(name, text) and (before is None or before == self._user.committed(path))
 
     def dirty(self) -> tuple[str, ...]:
         return self._user.dirty()

@@ -11,11 +11,21 @@ from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.protocols import Landing
-from autopilot.workspace.beneath import FOLDER, closing, made_folder, open_beneath, opened, parts_of, sync_ref
+from autopilot.workspace.beneath import (
+    FOLDER,
+    Refused,
+    closing,
+    made_folder,
+    open_beneath,
+    opened,
+    parts_of,
+    read_regular,
+    sync_ref,
+)
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import PATIENCE_S, POLL_S, clear_ref_lock
 from autopilot.workspace.removal import remove
-from autopilot.workspace.store import GITLINK, Store, Touched, parse_difference
+from autopilot.workspace.store import GITLINK, Store, Touched, parse_difference, shown
 from autopilot.workspace.user_repo import Shape, Start, UserRepository
 from autopilot.workspace.worktree import MOST_NAMED, Look, Worktree, indexed
 
@@ -65,6 +75,31 @@ class Lander:
         finally:
             remove(self.staging)
         return Landing(landed=True)
+
+    def withdraw(self, commit: str, is_ours: Callable[[str, bytes], bool]) -> None:
+        """
+        Take back what we wrote into the checkout ahead of a commit that did not land, so that git can merge it.
+
+        Only what is on disk just as in the commit, is not staged, and was written by us: the commit's branch holds it.
+        """
+        shape, head = self.user.shape(), self.user.start().base
+        if self.user.unfinished(shape.git_dir):
+            return
+        try:
+            touched = self._touched(head, commit)
+            look = Worktree(self.user.root, self.user.git, commit).look(touched)
+            ahead = [t for t in look.entries if t.new and t not in look.files and shown(t.path) not in look.dirty]
+            ours = tuple(t for t in ahead if self._holds(t.path, is_ours))
+            self._write_files(shape, reverse(ours), head, (Hindered,))
+        except Hindered:
+            return
+        finally:
+            remove(self.staging)
+
+    def _holds(self, path: str, is_ours: Callable[[str, bytes], bool]) -> bool:
+        with opened(self.user.root) as top, suppress(FileNotFoundError, Refused):
+            return is_ours(path, read_regular(top, path))
+        return False
 
     def _tip(self, start: Start, shape: Shape) -> str:
         """The tip of the branch the run started from, if that is still what the user works on."""

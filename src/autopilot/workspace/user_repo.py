@@ -154,6 +154,11 @@ class UserRepository:
         ran = self.git.run("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
         return ran.stdout.decode().strip() if ran.exit_code == 0 else None
 
+    def committed(self, path: str) -> str | None:
+        """The text of a file in HEAD, by its path from the top."""
+        ran = self.git.run("cat-file", "blob", f"HEAD:{path}", ok=(0, 1, 128))
+        return ran.stdout.decode("utf-8", "replace") if ran.exit_code == 0 else None
+
     def common(self, one: str, other: str) -> str:
         """The newest commit both have in their history; empty when there is none."""
         return self.git.run("merge-base", one, other, ok=(0, 1, 128)).stdout.decode().strip()
