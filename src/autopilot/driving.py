@@ -114,12 +114,11 @@ class Driver:
             return self._drive(streams, workspace, first, tried)
 
     def _with_usable(self, workspace: GitWorkspace, first: RunStarted) -> tuple[RunStarted, tuple[CommandRun, ...]]:
-        """Without detected commands that do not run here. Each gate is run once on the untouched tree."""
+        """Without detected commands that do not run here: each is run once on the untouched tree."""
         with stopped_by_signals():
             workspace.supply(self.crew.provision.source(workspace, self.crew.ground, self.warn))
-            tried = self._facts(workspace, first, NO_ATLAS).gates(first.base, first.settings.commands)
-        ours = dict(detected(first.settings).configured())
-        unused = {run.check: why for run in tried if run.check in ours and (why := why_not_run(run))}
+            tried = self._facts(workspace, first, NO_ATLAS).gates(first.base, detected(first.settings))
+        unused = {run.check: why for run in tried if (why := why_not_run(run))}
         for run in tried:
             if told := not_used(run, unused[run.check]) if run.check in unused else fails_already(run):
                 self.warn(told)
