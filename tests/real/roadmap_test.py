@@ -23,6 +23,7 @@ COMMITS = [
 # All that are asked in it; the debugger because the executor of the second phase says untrue things.
 ROLES = {
     "research", "plan", "plan_check", "execute", "mini_verify", "debug", "verify", "judge", "judge_divergence", "rate",
+    "integration", "audit",
 }  # fmt: skip
 
 
