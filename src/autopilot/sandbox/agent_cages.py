@@ -11,7 +11,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
-from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments, unstarted
+from autopilot.sandbox.bubblewrap import ALONE, NOT_STARTED, Walls, mask, run_inside, settings, system_arguments
 from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
@@ -38,14 +38,22 @@ class BubblewrapAgents:
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
+        ran = self._run(job, started)
+        if ran.cut_off.startswith(NOT_STARTED):
+            # A file that was in /etc when we looked may be gone by now. Under its own name the call would be answered
+            # from memory, where a call is held.
+            again = f"{job.mark}/again" if job.mark else ""
+            ran = self._run(msgspec.structs.replace(job, mark=again), started)
+        return ran
+
+    def _run(self, job: Job, started: Started) -> Ran:
         seen = sight(job, self.view)
         environment = {**job.env, "TMPDIR": TEMPORARY}
         words = ("--chdir", seen.place, "--", *shell.limited(job.argv, self.walls.ceilings))
         network = ("--unshare-net",) if self.proxy else ()
         argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
-        ran = run_inside(self.processes, caged, self.walls.filter, started)
-        return never_begun(ran) if unstarted(ran) else ran
+        return run_inside(self.processes, caged, self.walls.filter, started)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -125,7 +133,7 @@ class LandlockAgents:
 def never_begun(ran: Ran) -> Ran:
     """The sandbox did not start, so the agent did nothing: that is for us to repeat, and nothing it is blamed for."""
     said = ran.stderr.decode(errors="replace").strip().splitlines()
-    return msgspec.structs.replace(ran, cut_off=f"the sandbox did not start: {said[0][:200]}")
+    return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
 
 
 def no_fence() -> SandboxUnavailable:
