@@ -55,7 +55,8 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
     match passes[-1].verdict:
         case Advance(because=because):
             why = short.text if short else because or outcome.reason
-            return replace(told, status="completed", reason=why, outcome=short.outcome if short else None)
+            word = short.outcome if short else None
+            return replace(told, status="completed", reason=why, outcome=word, caveats=outcome.caveats)
         case AskHuman(question=question):
             return replace(told, status="needs_human_verification", reason=question)
         case Stop(because=because):

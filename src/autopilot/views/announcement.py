@@ -33,6 +33,7 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     yield from (clean(note, 400) for note in end.closing.notes)
     yield ""
     yield from _what_next(end, narrator.start, stopped=stopped)
+    yield from _unshown(end)
     yield from _short_of_a_pass(end)
 
 
@@ -123,6 +124,13 @@ def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
     elif end.closing.gaps or end.closing.integration == "fail":
         yield clean(end.reason, 400)
         yield "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
+
+
+def _unshown(end: RunEnd) -> Iterator[str]:
+    """What the phases that passed do not show."""
+    for name, phase in end.phases.items():
+        if phase.caveats and phase.status == "completed":
+            yield f"Phase {name} passed; {'; '.join(clean(caveat, 300) for caveat in phase.caveats)}."
 
 
 def _short_of_a_pass(end: RunEnd) -> Iterator[str]:

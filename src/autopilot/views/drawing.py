@@ -320,7 +320,8 @@ def _remark(event: PhaseFinished) -> str:
             return question
         case verdict:
             unanchored = "unanchored" if event.outcome.unanchored else ""
-            return "; ".join(part for part in (_in_words(verdict.because), unanchored) if part)
+            parts = (_in_words(verdict.because), unanchored, *map(clean, event.outcome.caveats))
+            return "; ".join(part for part in parts if part)
 
 
 def _in_words(reason: str) -> str:
@@ -359,6 +360,7 @@ def _loose_ends(picture: Picture, event: PhaseFinished) -> Iterator[str]:
     phase, outcome = event.outcome.phase, event.outcome
     if outcome.unanchored:
         yield f"Phase {phase} is unanchored: no command of the roadmap shows it is done"
+    yield from (f"Phase {phase} passed; {clean(caveat, 300)}" for caveat in outcome.caveats)
     if isinstance(event.verdict, Advance):
         told = {caution.text.partition(": ")[2] for caution in picture.cautions}
         yield from (f"Phase {phase}: {clean(issue)}" for issue in outcome.issues if clean(issue) not in told)

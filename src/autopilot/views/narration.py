@@ -242,6 +242,7 @@ class Narrator:
         elif outcome.status == "completed":
             score = outcome.alignment_score
             ending = f"Complete: {score:.1f}/10" if score is not None else "Complete"
+            ending += f"; {'; '.join(clean(caveat, 300) for caveat in outcome.caveats)}" if outcome.caveats else ""
         else:
             ending = f"{clean(outcome.status, 40).capitalize().replace('_', ' ')}: {clean(outcome.reason)}"
         took = f" | {seconds_between(began, at):.0f}s" if brief else ""
