@@ -108,6 +108,21 @@ def test_a_test_command_that_never_passed_is_no_part_of_a_plain_pass(place: Path
     assert project.state()["phases"]["1"]["automated_checks"]["test"] == "failed before too"
 
 
+@pytest.mark.parametrize("command", ["python3 -m pytest -q", "python3 -m unittest -q tests.test_letter"])
+def test_tests_that_cannot_be_loaded_were_not_run(place: Path, command: str) -> None:
+    project = letters(place, NEW, plan("signed"))
+    test = "import unittest\nimport not_installed_anywhere\n\n\nclass Letter(unittest.TestCase):\n    pass\n"
+    config = {"project": {"commands": {"test": command}}}
+    write(project.root, {".planning/config.json": json.dumps(config), "tests/test_letter.py": test})
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-qm", "tests")
+
+    end = project.run()
+
+    assert end.exit == 0
+    assert "before and after: no test was seen to run), so no test proves it" in end.phases["1"].reason
+
+
 def test_a_plain_pass_has_no_caveat(place: Path) -> None:
     project = letters(place, NEW, plan("signed"))
 

@@ -1,5 +1,6 @@
 """What a pass does not show: sentences that every view puts next to it. Pure."""
 
+import re
 from collections.abc import Iterator
 
 from autopilot.domain.evidence import CommandRun, Work
@@ -8,6 +9,8 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Triaged, Verified
 
 HELD_BEFORE = "its criteria held before the work too: nothing shows that something new was built"
+# pytest and unittest count a file that they cannot load as a test that fails.
+_NOT_LOADED = re.compile(r"\berrors? during collection\b|\bunittest\.loader\._FailedTest\b")
 
 
 def caveats(record: PhaseRecord) -> tuple[str, ...]:
@@ -52,9 +55,17 @@ def never_passed(record: PhaseRecord, run: CommandRun) -> str:
     how = f"{run.code} before and after" if before == run.code else f"{before} before, {run.code} after"
     if run.check != "test":
         return f"the {run.check} command never passed here ({how})"
-    counted = run.tests is not None and run.tests.executed
-    said = f"{how}: {run.tests.failed} of {run.tests.executed} tests fail" if run.tests and counted else ""
-    return f"the test command never passed here ({said or f'{how}: no test was seen to run'}), so no test proves it"
+    if run.tests is None or ran_no_test(run):
+        return f"the test command never passed here ({how}: no test was seen to run), so no test proves it"
+    failing = f"{run.tests.failed} of {run.tests.executed} tests fail"
+    return f"the test command never passed here ({how}: {failing}), so the tests do not prove it"
+
+
+def ran_no_test(run: CommandRun) -> bool:
+    """Nothing was counted, or all that was counted are files with tests that could not be loaded."""
+    if run.tests is None or not run.tests.executed:
+        return True
+    return not run.tests.passed and _NOT_LOADED.search(run.output) is not None
 
 
 def _before(record: PhaseRecord) -> Iterator[CommandRun]:
