@@ -339,6 +339,8 @@ def _issues(outcome: PhaseOutcome) -> Iterator[str]:
 
 
 def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
+    if step.status == "skipped" and step.agent_spawned:
+        return f"failed ({clean(step.skip_reason or 'no result', 120)})"
     if step.status == "skipped":
         return f"skipped ({clean(step.skip_reason, 120)})" if step.skip_reason else "skipped"
     if heading == "EXECUTE":
