@@ -16,6 +16,7 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
+from autopilot.domain.models import known_model
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import NEVER_RUN, Phase, PlanOnDisk, task_types
 from autopilot.domain.record import PhaseRecord
@@ -65,7 +66,7 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         project=project_facts(project),
         agent=first.settings.agent,
         reviewer=first.settings.reviewer,
-        model=first.settings.model,
+        model=known_model(first.settings.agent, first.settings.model),
         sandbox=around.sandbox,
         resumes=around.resumes,
         context_warning=sufficiency.low_summary(low),
