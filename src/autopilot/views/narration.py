@@ -27,6 +27,7 @@ from autopilot.domain.headings import HEADINGS
 from autopilot.domain.models import known_model
 from autopilot.domain.outcomes import described, outcome_of
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
+from autopilot.domain.roadmap_changes import STARTS_OVER
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -187,6 +188,10 @@ class Narrator:
         yield from _split(outcome)
         if outcome.status == "split_request":
             return
+        if outcome.reason == STARTS_OVER:
+            yield _set_aside(outcome)
+            self.opened.pop(phase, None)
+            return
         began = self.opened.get(phase)
         yield from _quick(outcome, seconds_between(began[0], at) if began else None)
         yield from _digest(outcome, told)
@@ -315,6 +320,12 @@ def _split(outcome: PhaseOutcome) -> Iterator[str]:
         yield f"Phase {outcome.phase} too large ({reason}). Splitting into {parts}, launching in parallel..."
     if outcome.sub_phases:
         yield f"Phase {outcome.phase} (split: {', '.join(end.sub_phase_id for end in outcome.sub_phases)})"
+
+
+def _set_aside(outcome: PhaseOutcome) -> str:
+    kept = f" on the branch {clean(outcome.diagnostic_branch, 80)}" if outcome.diagnostic_branch else ""
+    done = f"the work so far is kept{kept}" if kept else "no work was done so far"
+    return f"Phase {outcome.phase}: the roadmap was edited, so the phase starts over; {done}."
 
 
 def _digest(outcome: PhaseOutcome, told: PassLines | None) -> Iterator[str]:
