@@ -59,10 +59,8 @@ def why_not(run: RunRecord) -> str:
     """Why the end of this run looks at nothing, or at nothing more; empty when it has something to look at."""
     settings = run.start.settings
     waiting = [t for t in run.start.targets if (ends := run.standing(t)) and isinstance(ends[-1].verdict, AskHuman)]
-    if settings.modes.debug:
-        return DEBUGGED
     if not (settings.integration_check or settings.self_audit):
-        return OFF
+        return DEBUGGED if settings.modes.debug else OFF
     if waiting:
         return f"phase {', '.join(waiting)} waits for a person's verdict"
     if any(not run.landed(phase) for phase in _passed(run)):

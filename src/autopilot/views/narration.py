@@ -183,14 +183,12 @@ class Narrator:
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
         told = self.told.pop(phase, None)
-        if told:
-            yield from told.close()
+        yield from told.close() if told else ()
         yield from _split(outcome)
         if outcome.status == "split_request":
             return
         if outcome.reason == STARTS_OVER:
             yield _set_aside(outcome)
-            self.opened.pop(phase, None)
             return
         began = self.opened.get(phase)
         yield from _quick(outcome, seconds_between(began[0], at) if began else None)
