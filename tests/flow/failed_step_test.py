@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support.project import plan_answer, rate_answer, reviews, work_answer
+from support.repos import git
 from support.runs import Drive, driven
 
 PLAN = plan_answer("1", [("letter1.txt", "done")])
@@ -48,3 +49,34 @@ def test_a_judge_who_ends_the_phase_is_named_with_its_word(place: Path, second: 
     steps = summed_up(failing(place, **{second: {"result": HALT}}))
 
     assert steps["JUDGE"].startswith("halt -- failed here: ")
+
+
+def test_the_branch_with_the_work_is_named_in_the_end_and_in_the_report(place: Path) -> None:
+    others = [answer for answer in reviews() if answer["role"] != "judge"]
+    project = driven(place, [*others, {"role": "judge", "result": HALT}, PLAN, GOOD])
+
+    branch = project.run().phases["1"].branch
+
+    assert branch in project.branches()
+    (report,) = (project.root / ".autopilot").glob("completion-*.md")
+    assert f"To see it: git log -p HEAD..{branch}" in report.read_text(encoding="utf-8")
+    assert "+done 1" in git(project.root, "log", "-p", f"HEAD..{branch}")
+
+
+@pytest.mark.parametrize(
+    ("usage", "shown"),
+    [(None, "unknown"), ({"input_tokens": 1000, "output_tokens": 100}, "7700")],
+    ids=["not said", "said"],
+)
+def test_tokens_that_nobody_reported_are_unknown_and_not_zero(
+    place: Path, usage: dict[str, int] | None, shown: str
+) -> None:
+    others = [answer for answer in reviews() if answer["role"] != "judge"]
+    answers = [*others, {"role": "judge", "result": HALT}, PLAN, GOOD]
+    project = driven(place, [answer | ({"usage": usage} if usage else {}) for answer in answers])
+    assert project.run().exit == 10
+
+    (report,) = (project.root / ".autopilot").glob("completion-*.md")
+    text = report.read_text(encoding="utf-8")
+    assert f"- Tokens: {shown} used, " in text
+    assert f" | {shown} | " in next(line for line in text.splitlines() if line.startswith("| 1 |"))

@@ -266,6 +266,7 @@ class Narrator:
     def _landed(self, event: PhaseLanded) -> Iterator[str]:
         place = "Completion" if event.phase == COMPLETION else f"Phase {event.phase}"
         if event.landed:
+            self.unlanded.clear()  # a later landing brings the earlier ones along
             note = f" ({clean(event.note)})" if event.note else ""
             yield f"{place}: landed on your branch as {event.commit[:8]}{note}."
         else:
