@@ -10,6 +10,7 @@ from autopilot.cli import status
 from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded, RunFinished
 from autopilot.domain.request import RunRequest
 from autopilot.engine.ending import run_end
+from autopilot.hiring import past
 from autopilot.views.announcement import announcement
 from autopilot.views.narration import Narrator
 from autopilot.views.overview import lines
@@ -72,7 +73,7 @@ def test_the_last_line_of_the_run_names_it(project: Drive) -> None:
     for stream, entry in project.entries:
         list(narrator.tell(stream, entry))
     finished = project.of(RunFinished)[-1]
-    record = app.past(project.root / ".autopilot").newest
+    record = past(project.root / ".autopilot").newest
     assert record is not None
 
     shown = list(announcement(run_end(record, (), finished), narrator))
