@@ -60,6 +60,7 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
         case AskHuman(question=question):
             return replace(told, status="needs_human_verification", reason=question)
         case Stop(because=because):
-            return replace(told, status="failed", reason=because)
+            kept = passes[-1].outcome.diagnostic_branch or ""
+            return replace(told, status="failed", reason=because, branch=kept)
         case Retry(because=because):
             return replace(told, status="in_progress", reason=because)

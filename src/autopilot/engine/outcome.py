@@ -223,6 +223,10 @@ def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDiges
     if step == "rate" and rated:
         score = rated.score
         return StepDigest(status=status, agent_spawned=agent_spawned, alignment_score=score, score_band=band(score))
+    if status == "skipped":
+        tries = record.attempts(step)
+        unfinished = f"no usable {step} after {tries} {'try' if tries == 1 else 'tries'}"
+        return StepDigest(status=status, agent_spawned=agent_spawned, skip_reason=unfinished)
     return StepDigest(status=status, agent_spawned=agent_spawned)
 
 

@@ -24,6 +24,7 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.headings import heading_of
+from autopilot.domain.models import known_model
 from autopilot.domain.outcomes import NOTHING_BUILT, Outcome, described, outcome_of
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
@@ -149,7 +150,7 @@ def _begun(event: RunStarted, at: str) -> Picture:
     return Picture(
         run=event.run,
         agent=agent_name(settings.agent),
-        model=clean(settings.model or "", 60),
+        model=clean(known_model(settings.agent, settings.model) or "", 60),
         branch=clean(event.branch or "", 60),
         jobs=1 if settings.modes.sequential else max(1, settings.modes.jobs),
         began=at,
