@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "autopilot"
 
 EVERYTHING = {
     "pipeline", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "domain",
+    "sessions", "views", "authority", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "workspace": {"domain"},
     "journal":   {"domain"},
     "sessions":  {"domain"},
+    "authority": {"domain"},
     "domain":    set(),
     "__main__":  {"cli"},
 }  # fmt: skip
