@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, command_trial, notifying, redoing, relanding, roadmap_edits, stopping, verdicts
+from autopilot import (
+    adoption,
+    attesting,
+    command_trial,
+    notifying,
+    redoing,
+    relanding,
+    roadmap_edits,
+    stopping,
+    verdicts,
+)
+from autopilot.adoption import Offer
 from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
@@ -482,6 +493,19 @@ def allowed(
     return crew, grant
 
 
+def resumable(root: Path, *, agent_named: bool = False) -> Path:
+    """
+    Its `.autopilot`, where a run that is left there could go on. Raises `ConsentMissing` where not; nothing is written.
+
+    A user who names an agent grants it.
+    """
+    home = own_home(root)
+    ledger = past(home)
+    if not agent_named and ledger.resumable and ledger.newest and granted(ledger.newest.start, root) is None:
+        raise missing(ledger.newest.start)
+    return home
+
+
 def check_retry(home: Path, run: RunRecord, changes: Resumption) -> None:
     """Raises `UsageInvalid` where the phase named cannot be tried again, before anything is started."""
     phase = ids.normalise(changes.retry)
@@ -534,6 +558,16 @@ def note(folder: str, event: str, message: str) -> None:
         with RunLock(home, newest.start.run), SqliteJournal(home / "journal.db", SystemClock()) as journal:
             streams = ProjectedStreams(home, journal, newest.start.run, verdicts.deaf)
             streams.append_run(Noted(event=event, details={"message": message}))
+
+
+def adoption_of(folder: str) -> Offer:
+    """Whose journal there is, and what would be adopted with it. Nothing is changed."""
+    return adoption.offer(find_root(Path(folder)))
+
+
+def adopt(offer: Offer) -> str:
+    """Make the journal the user's own, after they said that it is; what was done, in words."""
+    return adoption.adopt(offer.root)
 
 
 def rebuild(folder: str) -> str:

@@ -24,7 +24,6 @@ from autopilot.domain.verdict import ALREADY_SATISFIED
 from autopilot.hiring import Warn, past, processes_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.ledger import Ledger
-from autopilot.ownership import own_home
 from autopilot.planning import order, selection
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.session_log import WEAK, SessionLog
@@ -134,7 +133,7 @@ class Ground:
     def of(cls, base: RunRequest, listener: Listener, warn: Warn, mode: Mode | None = None) -> "Ground":
         """Raises before anything is written where there is no repository, no roadmap, or one that is not understood."""
         root = find_root(Path(base.folder))
-        own_home(root)
+        app.resumable(root, agent_named=base.agent != "auto")
         config = app.read_project(root).config
         return cls(
             root=root,
