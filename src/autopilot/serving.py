@@ -5,7 +5,6 @@ import secrets
 import shlex
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import owner
+from autopilot.sandbox.own_command import own_command
 from autopilot.views.dashboard.deeds import Deeds, Given, Transcript
 from autopilot.views.dashboard.guard import MOST_HEAD, Door
 from autopilot.views.text import last_line
@@ -181,11 +181,12 @@ def resume(folder: Path) -> str:
     home = folder / ".autopilot"
     if (holder := owner(home)) is not None:
         return f"{holder.run or 'A run'} is going on already."
-    log = home / "resume.log"
+    own, log = own_command(folder, "resume", "--plain", environment=os.environ), home / "resume.log"
     with log.open("wb") as out:
         child = subprocess.Popen(
-            [sys.executable, "-m", "autopilot", "resume", "--plain"],
-            cwd=folder,
+            own.argv,
+            cwd=own.cwd,
+            env=own.env,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
