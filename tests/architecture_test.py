@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "autopilot"
 
 EVERYTHING = {
     "pipeline", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "domain",
+    "sessions", "views", "home_files", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
@@ -39,16 +39,18 @@ MAY_IMPORT = {
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
+    # What lies below `.autopilot` is opened one way, by whichever part it belongs to.
+    "home_files": {"domain"},
     "views":     {"journal", "domain"},
     "steps":     {"domain"},
     "gates":     {"domain"},
     "evidence":  {"domain"},
     "planning":  {"domain"},
-    "agents":    {"domain"},
-    "sandbox":   {"domain"},
-    "workspace": {"domain"},
-    "journal":   {"domain"},
-    "sessions":  {"domain"},
+    "agents":    {"home_files", "domain"},
+    "sandbox":   {"home_files", "domain"},
+    "workspace": {"home_files", "domain"},
+    "journal":   {"home_files", "domain"},
+    "sessions":  {"home_files", "domain"},
     "domain":    set(),
     "__main__":  {"cli"},
 }  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from autopilot import app
+from autopilot import app, home_files
 from autopilot.agents import transcripts
 from autopilot.consulting.open_questions import OpenQuestions
 from autopilot.domain.distribution import how_to_install
@@ -182,7 +182,8 @@ def resume(folder: Path) -> str:
     if (holder := owner(home)) is not None:
         return f"{holder.run or 'A run'} is going on already."
     own, log = own_command(folder, "resume", "--plain", environment=os.environ), home / "resume.log"
-    with log.open("wb") as out:
+    with os.fdopen(home_files.open_file(log, os.O_RDWR | os.O_CREAT), "wb") as out:
+        out.truncate()
         child = subprocess.Popen(
             own.argv,
             cwd=own.cwd,
@@ -197,7 +198,7 @@ def resume(folder: Path) -> str:
     while child.poll() is None and owner(home) is None and time.monotonic() < deadline:
         time.sleep(0.05)
     if child.poll() not in {None, 0}:
-        raise _did_not_start(child.returncode, log.read_text(encoding="utf-8", errors="replace"))
+        raise _did_not_start(child.returncode, home_files.read_file(log).decode("utf-8", "replace"))
     return "The run goes on." if child.poll() is None else "The run came to its end."
 
 

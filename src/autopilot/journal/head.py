@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from autopilot.home_files import open_file, read_file
 from autopilot.journal.chain import Tip
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush, flush_folder, write_at
@@ -24,7 +25,7 @@ def read_head(path: Path) -> Tip | None:
     """The newest slot that is whole; None when there is none."""
     with translated(path):
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except FileNotFoundError:
             return None
     tips = (_parsed(content[at : at + _LINE_BYTES]) for at in range(0, SLOTS * SLOT_BYTES, SLOT_BYTES))
@@ -37,7 +38,7 @@ class HeadFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         with translated(path):
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
 
     def write(self, tip: Tip) -> None:
         """On disk when this returns. In place, so a full disk cannot refuse it."""

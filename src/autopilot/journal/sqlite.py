@@ -9,6 +9,7 @@ from typing import Self
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.protocols import Clock
+from autopilot.home_files import require_database, secure_database
 from autopilot.journal import failures, rows
 from autopilot.journal.chain import Tip, link
 from autopilot.journal.codec import UPGRADES, decode, encode
@@ -159,6 +160,7 @@ class ReadOnlyJournal:
             return self._lengths.get(stream, 0)
 
     def _opened(self) -> sqlite3.Connection:
+        require_database(self._path)
         if not self._path.is_file():
             raise _no_run(self._path)
         head = read_head(head_path(self._path))
@@ -189,6 +191,7 @@ def _no_run(path: Path) -> NoRun:
 
 def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
     fresh = not path.exists()
+    secure_database(path)
     with ExitStack() as undo:
         # The journal's own lock lets one thread in at a time.
         db = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)

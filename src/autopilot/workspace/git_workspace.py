@@ -17,6 +17,7 @@ from autopilot.domain.protocols import Landing, Merging, Taken
 from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
 from autopilot.domain.sealed import sealed
+from autopilot.home_files import folder as home_folder
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -194,7 +195,8 @@ class GitWorkspace:
             if self._start_record.exists():
                 return read_start(self._start_record)
             shape, start = self._user.shape(), self._user.start()
-            self._places.home.mkdir(exist_ok=True)
+            with home_folder(self._places.home, make=True):
+                pass
             self._user.ignore(self._places.home.name, shape.exclude)
             self._store.create(shape.object_format)
             self._store.fetch(self._top, start.base, f"refs/autopilot/base/{self._run}")

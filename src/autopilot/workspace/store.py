@@ -11,6 +11,7 @@ from typing import Literal
 
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.remembering import remember
+from autopilot.home_files import require_tree
 from autopilot.workspace.beneath import opened, sync_folder, sync_ref, sync_tree, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
@@ -89,6 +90,7 @@ class Store:
 
     def create(self, object_format: str) -> None:
         """Made as a whole or not at all; one that is there is never replaced."""
+        require_tree(self.folder)
         if self.folder.exists():
             self._set_attributes(self.folder)
             return
@@ -299,6 +301,7 @@ class Store:
 
     def recover(self) -> None:
         """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
+        require_tree(self.folder)
         remove_locks(self.folder)
         if self.folder.exists():
             self._set_attributes(self.folder)
