@@ -143,7 +143,7 @@ def server_of(roots: Sequence[Path], deeds: Deeds, door: Door, patience: "Patien
     feed.catch_up()
     config = uvicorn.Config(
         Dashboard(feed, Looking(deeds, redact), deeds, patience).app(door),
-        http=patient(patience.head_s),
+        http=patient(patience, door),
         ws="none",
         loop="asyncio",
         lifespan="on",
