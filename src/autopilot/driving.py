@@ -264,7 +264,7 @@ class Driver:
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
             looks=self._looks(workspace, first),
-            receipts=PhaseReceipts(self._signing(settings)),
+            receipts=PhaseReceipts(self._signing(settings), workspace.blobs),
             redact=redactor,
             inbox=FileInbox(self.home),
             elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first, atlas),

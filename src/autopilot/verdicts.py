@@ -178,7 +178,7 @@ def heed(root: Path, streams: Streams, inbox: Inbox, warn: Warn) -> None:
     processes.sweep(start.run, held)
     workspace.recover([paper.cwd for paper in held.values()])
     sign = signer_of(home, processes, warn).sign if start.settings.sign_receipts else unsigned
-    finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign), inbox), streams)
+    finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign, workspace.blobs), inbox), streams)
     if finished is not None:
         wind_up(home, streams, finished)
     elif isinstance(before, RunStopped):

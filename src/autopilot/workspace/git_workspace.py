@@ -296,6 +296,10 @@ class GitWorkspace:
     def read(self, commit: str, path: str) -> str | None:
         return self._store.read(commit, path)
 
+    def blobs(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+        """The ids of those of the project's files that the commit has as plain ones."""
+        return self._store.blobs(commit, paths)
+
     def diff(self, base: str, commit: str) -> str:
         return self._store.diff(base, commit)
 

@@ -231,6 +231,12 @@ class Store:
             return None
         return self.git.out("cat-file", "blob", listed.split()[2].decode()).decode("utf-8", "replace")
 
+    def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        places = {self.within.whole(path): path for path in paths}
+        listed = self.git.out("ls-tree", "-z", commit, "--", *(f":(literal){place}" for place in places))
+        lines = (line.split(b"\t", 1) for line in listed.split(b"\0")[:-1])
+        return {places[os.fsdecode(name)]: meta.split()[2].decode() for meta, name in lines if meta.startswith(b"100")}
+
     def diff(self, base: str, commit: str) -> str:
         words = ("diff-tree", "-r", "-p", *READ_ONLY_DIFF, base, commit)
         out = self.git.run(*words).stdout
