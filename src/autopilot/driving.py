@@ -242,6 +242,7 @@ class Driver:
 
     def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
+        workspace.bound(first.settings.limits)
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks, *self.crew.missing):
             self.warn(remark)
