@@ -22,7 +22,7 @@ from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_m
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import GITLINK, LEFT_OUT, Difference, Store, safe_name, shown
 from autopilot.workspace.veil import Veil
-from autopilot.workspace.volume import BY_PRODUCTS, Measuring, laid_sizes
+from autopilot.workspace.volume import BY_PRODUCTS, Measuring
 
 
 class Laid(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ class Slot:
         """What there is too much of, before git looks at a single file; empty where all is within bounds."""
         git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
         aside = (*self.aside, *self.store.within.ours)
-        found = Measuring(folder=self.folder, laid=laid_sizes(git), aside=aside, git=git, limits=self.limits).measure()
+        found = Measuring(folder=self.folder, aside=aside, git=git, limits=self.limits).measure()
         return found.told() if found.over else ""
 
     def set_aside(self, place: Path) -> None:

@@ -72,28 +72,29 @@ class Volume:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measuring:
     """
-    `laid` is what git laid in the folder, by path, with its size: a file of that size is taken for the same.
+    `aside` are paths of the folder's own that are nobody's work. `git` has the index of what was laid in the folder.
 
-    `aside` are paths of the folder's own that are nobody's work. `git` may be asked which files are ignored; it reads
-    names for that and no contents.
+    It may be asked what that was, and which files are ignored; it reads names for that and no contents.
     """
 
     folder: Path
-    laid: Mapping[str, int]
     aside: Collection[str]
     git: Git
     limits: Limits
 
     def measure(self) -> Volume:
-        """At first as if nothing was ignored: that is quick, and mostly all there is to do."""
+        """At first as if everything was new: that is quick, and in most projects all there is to do."""
         end = time.monotonic() + self.limits.walk_seconds
-        found = self._walked(frozenset(), end)
-        if not found.over:
-            return found
-        ignored = self._ignored()
-        return self._walked(ignored, end) if ignored else found
+        found = self._walked({}, frozenset(), end)
+        if found.over:
+            laid = laid_sizes(self.git)
+            found = self._walked(laid, frozenset(), end) if laid else found
+            if found.over and (ignored := self._ignored()):
+                found = self._walked(laid, ignored, end)
+        return found
 
-    def _walked(self, ignored: Collection[str], end: float) -> Volume:
+    def _walked(self, laid: Mapping[str, int], ignored: Collection[str], end: float) -> Volume:
+        """A file that was laid there and has its size still is taken for the same."""
         found, limits = Volume(), self.limits
         for seen, (path, size, depth) in enumerate(_files(self.folder, frozenset({".git", *self.aside})), start=1):
             if seen % EVERY == 0 and time.monotonic() > end:
@@ -104,7 +105,7 @@ class Measuring:
             elif seen > limits.ignored_files:
                 told = f"more than {limits.ignored_files:,} files, ignored ones counted"
                 found.over = f"{told} (limits.ignored_files)"
-            elif size is not None and self.laid.get(path) != size and not _within(path, ignored):
+            elif size is not None and laid.get(path) != size and not _within(path, ignored):
                 found.take(path, size, limits)
             if found.over:
                 break
