@@ -223,6 +223,46 @@ def test_a_plan_that_is_not_the_one_of_then_is_noticed(clone: Path, capfd: pytes
     assert "its criteria cannot be compared" in capfd.readouterr().out
 
 
+def made_with(place: Path, files: dict[str, str], roadmap: str = ROADMAP) -> Drive:
+    drive = Drive(make_project(place / "project", ANSWERS, roadmap))
+    write(drive.root, {"check.sh": "test -e README.md\n", **files})
+    git(drive.root, "add", "-A")
+    git(drive.root, "commit", "-q", "-m", "more")
+    return drive
+
+
+def test_a_detected_gate_may_be_left_out_only_where_it_does_not_run(place: Path) -> None:
+    """The receipt says why; where the same gate does run, leaving it out is a difference."""
+    makefile = "test:\n\ttest -e README.md\nlint:\n\tno-such-linter-here .\n"
+    drive = made_with(place, {"Makefile": makefile})
+    assert drive.run().exit == 0
+    done, data = held(drive), json.loads(drive.reads(RECEIPT))
+
+    assert list(data["predicate"]["autopilot"]["unused"]) in ([], ["lint"])
+    assert done.differences == ()
+    dropped("test")(data)
+    data["predicate"]["autopilot"]["unused"]["test"] = "no such program"
+    (place / "forged.json").write_text(json.dumps(data))
+    forged = app.check_receipt(str(drive.root), "1", str(place / "forged.json"), "none", print)
+    assert any("gate:test was left out, as if it did not run; here it does" in told for told in forged.differences)
+
+
+def test_planning_files_that_git_does_not_have_are_those_of_the_checkout(place: Path) -> None:
+    drive = made_with(place, {})
+    git(drive.root, "rm", "-rq", "--cached", ".planning")
+    write(drive.root, {".gitignore": ".planning/\n"})
+    git(drive.root, "add", ".gitignore")
+    git(drive.root, "commit", "-q", "-m", "keep planning to myself")
+    assert drive.run().exit == 0
+    assert held(drive).differences == ()
+    assert any("not in the base commit" in note for note in held(drive).notes)
+
+    weaker = (drive.root / ".planning/ROADMAP.md").read_text().replace("bash check.sh", "test -e README.md")
+    (drive.root / ".planning/ROADMAP.md").write_text(weaker)
+    differences = held(drive).differences
+    assert any("SC-2 is altered: `bash check.sh` instead of `test -e" in told for told in differences), differences
+
+
 def test_unsigned_is_reproduced_and_never_more(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert check(clone) == 0
     text = capfd.readouterr().out
