@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "autopilot"
 
 EVERYTHING = {
     "pipeline", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "authority", "domain",
+    "sessions", "views", "authority", "home_files", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"adoption", "app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
@@ -19,7 +19,8 @@ MAY_IMPORT = {
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},
-    "attesting": {"borrowing", "hiring", "driving", *EVERYTHING},
+    "attesting": {"borrowing", "derivation", "hiring", "driving", *EVERYTHING},
+    "derivation": {"planning", "steps", "workspace", "domain"},
     "command_trial": {"borrowing", "hiring", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
@@ -42,16 +43,18 @@ MAY_IMPORT = {
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
+    # What lies below `.autopilot` is opened one way, by whichever part it belongs to.
+    "home_files": {"domain"},
     "views":     {"journal", "domain"},
     "steps":     {"domain"},
     "gates":     {"domain"},
     "evidence":  {"domain"},
     "planning":  {"domain"},
-    "agents":    {"domain"},
-    "sandbox":   {"domain"},
-    "workspace": {"domain"},
-    "journal":   {"authority", "domain"},  # no journal can be opened without its user's key
-    "sessions":  {"domain"},
+    "agents":    {"home_files", "domain"},
+    "sandbox":   {"home_files", "domain"},
+    "workspace": {"home_files", "domain"},
+    "journal":   {"authority", "home_files", "domain"},  # no journal can be opened without its user's key
+    "sessions":  {"home_files", "domain"},
     "authority": {"domain"},
     "domain":    set(),
     "__main__":  {"cli"},

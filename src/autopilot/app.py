@@ -74,7 +74,7 @@ from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
-from autopilot.planning.detect import MANIFESTS, sources
+from autopilot.planning.detect import READ, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
@@ -96,7 +96,6 @@ from autopilot.workspace.user_repo import UserRepository
 if TYPE_CHECKING:
     from autopilot.reporting import Reports
 
-READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
@@ -628,8 +627,7 @@ def reports(folder: str) -> "Reports":
 
 def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
     """Raises `RoadmapInvalid` without a roadmap, unless none is needed: then the project has no phases."""
-    manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
-    files, folders = root_files(root, manifests), phase_folders(root)
+    files, folders = root_files(root, READ), phase_folders(root)
 
     def read(path: str) -> bytes | None:
         return read_bytes(root / path)
@@ -655,12 +653,12 @@ def has_sandbox() -> bool:
 
 def desk(folder: str) -> Desk:
     """The planning files of the repository, to look at and to edit."""
-    root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
+    root = find_root(Path(folder))
     pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
     return Desk(
         root=root,
         pens=pens,
-        root_files=lambda: root_files(root, manifests),
+        root_files=lambda: root_files(root, READ),
         phase_folders=lambda: phase_folders(root),
         tried=lambda: tried_commands(root),
     )

@@ -29,7 +29,7 @@ VERBS = (
 
 HELP = """\
 usage: autopilot [run] [PHASES ...] [options]
-       autopilot VERB [options]
+       autopilot [--project DIR] VERB [options]
 
 Drives a coding agent through the phases of .planning/ROADMAP.md, unattended.
 An agent's words can only lower its verdict: a phase passes on what Autopilot
@@ -150,6 +150,7 @@ options of other verbs:
                         --json, agents as for run (docs/session-loop.md)
   serve --read-only     nothing can be done from the page; also for sharing by
                         --host ADDRESS; --port N (docs/dashboard.md)
+  --project DIR         before the verb: do it in that folder
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

@@ -101,6 +101,10 @@ class Interrupted(BaseException):
     exit_code = 130
 
 
+TOO_MUCH = "too_much"
+"""The outcome of a call whose work is more than may be committed."""
+
+
 class NoAnswer(Exception):
     """An agent call ended without a usable answer. `outcome` says how, `detail` what was seen."""
 

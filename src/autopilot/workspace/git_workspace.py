@@ -17,6 +17,8 @@ from autopilot.domain.protocols import Landing, Merging, Taken
 from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
 from autopilot.domain.sealed import sealed
+from autopilot.domain.settings import Limits
+from autopilot.home_files import folder as home_folder
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -97,12 +99,17 @@ class GitWorkspace:
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
         self._source: Source = Nothing()
+        self._limits = Limits()
         self._turn = threading.RLock()
         self._written = Written(self._notes / f"{run}.written.json")
 
     def supply(self, source: Source) -> None:
         """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
         self._source = source
+
+    def bound(self, limits: Limits) -> None:
+        """How much one agent may leave to be committed. To be said before the first folder is laid out."""
+        self._limits = limits
 
     def set_up(self, command: str, names: tuple[str, ...], run: Run, tell: Callable[[str], None]) -> SetUp:
         """Folders made by a command of the user's instead, in a place of their own."""
@@ -128,6 +135,7 @@ class GitWorkspace:
         """The same run with another folder for its agent."""
         other = GitWorkspace(self._places, self._processes, self._run, self._env, slot=slot)
         other.supply(self._source)
+        other.bound(self._limits)
         return other
 
     @property
@@ -194,7 +202,8 @@ class GitWorkspace:
             if self._start_record.exists():
                 return read_start(self._start_record)
             shape, start = self._user.shape(), self._user.start()
-            self._places.home.mkdir(exist_ok=True)
+            with home_folder(self._places.home, make=True):
+                pass
             self._user.ignore(self._places.home.name, shape.exclude)
             self._store.create(shape.object_format)
             self._store.fetch(self._top, start.base, f"refs/autopilot/base/{self._run}")
@@ -242,6 +251,7 @@ class GitWorkspace:
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
         with storage_errors("laying out a clone"):
+            self._slot.set_aside(self._places.pool / "aside")
             return self._lay_out(self._slot, commit, files)
 
     def seal(self, folder: str, base: str, message: str) -> Change:
@@ -293,6 +303,10 @@ class GitWorkspace:
 
     def read(self, commit: str, path: str) -> str | None:
         return self._store.read(commit, path)
+
+    def blobs(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+        """The ids of those of the project's files that the commit has as plain ones."""
+        return self._store.blobs(commit, paths)
 
     def diff(self, base: str, commit: str) -> str:
         return self._store.diff(base, commit)
@@ -362,8 +376,9 @@ class GitWorkspace:
     def _slot_at(self, folder: Path) -> Slot:
         folder, aside = self._within.above(folder), self._source.names
         if self._is_working(str(folder)) and self._veil:
-            return Slot(folder, self._store, self._shown, self._veiled_skeleton, self._listings, aside, self._veil)
-        return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside)
+            skeleton, veil = self._veiled_skeleton, self._veil
+            return Slot(folder, self._store, self._shown, skeleton, self._listings, aside, veil, self._limits)
+        return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside, limits=self._limits)
 
     def _is_working(self, folder: str) -> bool:
         return Path(folder).resolve().is_relative_to(self._trees_folder)
