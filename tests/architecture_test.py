@@ -14,7 +14,7 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "projecting",
+    "app":       {"hiring", "attesting", "command_trial", "consent", "consulting", "verdicts", "driving", "notifying", "projecting",
                   "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "attesting": {"borrowing", "hiring", "driving", *EVERYTHING},
     "command_trial": {"borrowing", "hiring", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
+    "consent":   {"hiring", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "projecting", "provision", "roadmap_edits", *EVERYTHING},

@@ -24,6 +24,8 @@ Every exception we raise on purpose. Each says what happened, why it matters and
 A failed test, an unmet criterion, a rejected plan are not errors: they are results.
 """
 
+from collections.abc import Callable
+
 
 class AutopilotError(Exception):
     """`what` happened, `why` it matters, and what to `do` about it."""
@@ -73,6 +75,20 @@ class SandboxUnavailable(AutopilotError):
 
 class ConsentMissing(AutopilotError):
     exit_code = 5
+
+
+class TrustMissing(ConsentMissing):
+    """
+    The repository asks for something nobody agreed to.
+
+    `table` shows it, `surface` is the hash of all that the repository asks for, and `agree` keeps the user's yes to it.
+    """
+
+    def __init__(
+        self, what: str, *, why: str, do: str, table: tuple[str, ...], surface: str, agree: Callable[[], None]
+    ) -> None:
+        super().__init__(what, why=why, do=do)
+        self.table, self.surface, self.agree = table, surface, agree
 
 
 class BreakerOpen(AutopilotError):
