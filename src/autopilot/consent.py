@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from autopilot.authority.seal import place_of
 from autopilot.authority.surface import CONFINED, Part, PartChange, Surface, missing, named_files, table
-from autopilot.authority.trust import Checkout, Trust
+from autopilot.authority.trust import Trust
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import AutopilotError, TrustMissing
 from autopilot.domain.settings import Settings
@@ -19,7 +20,7 @@ from autopilot.planning.user_choices import UserChoices
 from autopilot.planning.whole import CONFIG, Project
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG
 from autopilot.workspace.supplies import MANIFESTS
-from autopilot.workspace.user_files import find_top, git_folders, read_bytes
+from autopilot.workspace.user_files import read_bytes
 
 VARIABLE = "AUTOPILOT_TRUST"
 INTERRUPTED = "the interrupted run"
@@ -64,8 +65,8 @@ def require(
     surface = surface_of(root, project, choices, settings)
     if not surface.parts:
         return
-    checkout, trust = checkout_of(root), Trust(UserFolder())
-    known = trust.find(checkout)
+    place, trust = place_of(root), Trust(UserFolder())
+    known = trust.find(place)
     unknown = missing(surface, known.parts if known else {})
     open_parts = tuple(change for change in unknown if not (sealed and change.part.kind in CONFINED))
     named = pinned or os.environ.get(VARIABLE, "")
@@ -78,7 +79,7 @@ def require(
         table=tuple(table(open_parts, unconfined=unconfined)),
         surface=surface.sha256,
         agree=lambda: trust.keep(
-            checkout, _without(surface, [each for each in unknown if each not in open_parts]), SystemClock().now()
+            place, _without(surface, [each for each in unknown if each not in open_parts]), SystemClock().now()
         ),
     )
 
@@ -98,7 +99,7 @@ def _what(root: Path, *, since: str, named: str) -> str:
 
 
 def standing(root: Path, project: Project, choices: UserChoices) -> TrustStanding:
-    surface, known = surface_of(root, project, choices), Trust(UserFolder()).find(checkout_of(root))
+    surface, known = surface_of(root, project, choices), Trust(UserFolder()).find(place_of(root))
     left = missing(surface, known.parts if known else {})
     open_names = {change.part.name for change in left}
     whole = tuple(PartChange(part=part) for part in surface.parts)
@@ -118,7 +119,7 @@ def standing(root: Path, project: Project, choices: UserChoices) -> TrustStandin
 def agree(root: Path, project: Project, choices: UserChoices) -> None:
     """For a project that its user, or Autopilot itself, has just written: all that it asks for is theirs."""
     if (surface := surface_of(root, project, choices)).parts:
-        Trust(UserFolder()).keep(checkout_of(root), surface, SystemClock().now())
+        Trust(UserFolder()).keep(place_of(root), surface, SystemClock().now())
 
 
 @contextmanager
@@ -135,12 +136,7 @@ def kept_through_edit(root: Path, read: Callable[[], Project], choices: UserChoi
 
 
 def revoke(root: Path) -> bool:
-    return Trust(UserFolder()).revoke(checkout_of(root))
-
-
-def checkout_of(root: Path) -> Checkout:
-    found = git_folders(find_top(root)).common.stat()
-    return Checkout(root=str(root.resolve()), device=found.st_dev, inode=found.st_ino)
+    return Trust(UserFolder()).revoke(place_of(root))
 
 
 def surface_of(root: Path, project: Project, choices: UserChoices, settings: Settings | None = None) -> Surface:

@@ -25,6 +25,7 @@ from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import owner
+from autopilot.ownership import own_home
 from autopilot.views.dashboard.deeds import Deeds, Given, Transcript
 from autopilot.views.dashboard.guard import MOST_HEAD, Door
 from autopilot.views.text import last_line
@@ -178,7 +179,7 @@ def verdict(folder: Path, phase: str, word: Given, issues: tuple[str, ...]) -> s
 
 def resume(folder: Path) -> str:
     """Start `autopilot resume` as a process of its own, which outlives the dashboard, and see that it got going."""
-    home = folder / ".autopilot"
+    home = own_home(folder)
     if (holder := owner(home)) is not None:
         return f"{holder.run or 'A run'} is going on already."
     log = home / "resume.log"

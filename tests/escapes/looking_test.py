@@ -15,6 +15,7 @@ from autopilot.workspace.read_only_git import read_only
 from autopilot.workspace.within import Within
 from escapes.git_poisons import ENV as TRUSTING
 from escapes.git_poisons import POISONS, Poison, Trap, attributed, configured, make_trap
+from support.adoption import adopted
 from support.project import honest, make_project
 from support.repos import git, make_repo, write
 from support.runs import Drive, playground, roadmap_of
@@ -75,7 +76,7 @@ def tree(worked_on: Path, tmp_path: Path) -> Path:
     """A copy, with a change that git has to compare."""
     shutil.copytree(worked_on, tmp_path / "tree", symlinks=True)
     (tmp_path / "tree" / "a.txt").write_text("c\n", encoding="utf-8")
-    return tmp_path / "tree"
+    return adopted(tmp_path / "tree")
 
 
 @pytest.fixture
@@ -94,9 +95,8 @@ def look_everywhere(tree: Path, worked_on: Path) -> list[int]:
 def test_no_look_springs_what_a_git_folder_holds(poison: Poison, tree: Path, worked_on: Path, trap: Trap) -> None:
     poison.plant(tree, trap)
 
-    codes = look_everywhere(tree, worked_on)
+    look_everywhere(tree, worked_on)
     assert not trap.sprung
-    assert 5 not in codes
     subprocess.run(poison.trigger, cwd=tree, env=TRUSTING, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     assert trap.sprung, "a plain git does not run it either: this proves nothing"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.authority.seal import Place
 from autopilot.authority.surface import AgreedPart, Surface, agreed
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import StorageFailed
@@ -14,23 +15,17 @@ FILE = "trust.json"
 SCHEMA = 1
 
 
-class Checkout(Value, frozen=True, kw_only=True):
-    """A project's folder, and the git folder behind it: another repository at the same path is another one."""
+class TrustedPlace(Value, frozen=True, kw_only=True):
+    """Another git repository in the same folder is another place."""
 
-    root: str
-    device: int
-    inode: int
-
-
-class TrustedCheckout(Value, frozen=True, kw_only=True):
-    checkout: Checkout
+    place: Place
     at: str
     parts: dict[str, AgreedPart]
 
 
 class TrustBook(Value, frozen=True, kw_only=True):
     schema: int = SCHEMA
-    repositories: tuple[TrustedCheckout, ...] = ()
+    repositories: tuple[TrustedPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +34,24 @@ class Trust:
 
     folder: UserFolder
 
-    def find(self, checkout: Checkout) -> TrustedCheckout | None:
-        return next((known for known in self._read().repositories if known.checkout == checkout), None)
+    def find(self, place: Place) -> TrustedPlace | None:
+        return next((known for known in self._read().repositories if not known.place.difference(place)), None)
 
-    def keep(self, checkout: Checkout, surface: Surface, at: str) -> None:
+    def keep(self, place: Place, surface: Surface, at: str) -> None:
         """The user agreed to all of it, which is on disk when this returns. What they agreed to before is gone."""
-        self._replace(checkout, TrustedCheckout(checkout=checkout, at=at, parts=agreed(surface)))
+        self._replace(place, TrustedPlace(place=place, at=at, parts=agreed(surface)))
 
-    def revoke(self, checkout: Checkout) -> bool:
+    def revoke(self, place: Place) -> bool:
         """Whether there was anything to take back. Whatever was at this path before loses its trust as well."""
-        known = any(other.checkout.root == checkout.root for other in self._read().repositories)
+        known = any(other.place.root == place.root for other in self._read().repositories)
         if known:
-            self._replace(checkout, None)
+            self._replace(place, None)
         return known
 
-    def _replace(self, checkout: Checkout, fresh: TrustedCheckout | None) -> None:
+    def _replace(self, place: Place, fresh: TrustedPlace | None) -> None:
         with self.folder.locked(FILE):
-            others = (known for known in self._read().repositories if known.checkout.root != checkout.root)
-            kept = (known for known in others if Path(known.checkout.root).is_dir())
+            others = (known for known in self._read().repositories if known.place.root != place.root)
+            kept = (known for known in others if Path(known.place.root).is_dir())
             book = TrustBook(repositories=(*kept, *([fresh] if fresh else [])))
             self.folder.write(FILE, msgspec.json.format(msgspec.json.encode(book), indent=2))
 

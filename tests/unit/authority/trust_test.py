@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.authority.seal import Place
 from autopilot.authority.surface import Part, Surface, agreed
-from autopilot.authority.trust import Checkout, Trust
+from autopilot.authority.trust import Trust
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import StorageFailed
 
@@ -20,9 +21,9 @@ def trust(tmp_path: Path) -> Trust:
     return Trust(UserFolder(tmp_path / "state"))
 
 
-def checkout(folder: Path, name: str, inode: int = 1) -> Checkout:
+def checkout(folder: Path, name: str, inode: int = 1) -> Place:
     (folder / name).mkdir(exist_ok=True)
-    return Checkout(root=str(folder / name), device=1, inode=inode)
+    return Place(root=str(folder / name), device=1, user=1, inode=inode)
 
 
 def test_an_answer_is_kept_with_its_date_and_for_its_owner_alone(trust: Trust, tmp_path: Path) -> None:
