@@ -11,6 +11,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
   x ConsentMissing         exit 5: no grant, no trust, or state that is not the user's
+  x TrustMissing           exit 5: the repository asks for something that its user has not agreed to
   x RoadmapChanged         exit 11: a phase that has started was edited, and nobody said what becomes of it
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x EvidenceDisputed       exit 11: the planning files contradict each other on whether a phase is done
