@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from autopilot.authority.seal import place_of
-from autopilot.authority.surface import CONFINED, Part, PartChange, Surface, missing, named_files, table
+from autopilot.authority.surface import CONFINED, Part, PartChange, Surface, missing, table
 from autopilot.authority.trust import Trust
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import AutopilotError, TrustMissing
@@ -19,7 +19,7 @@ from autopilot.planning.origins import json_place, manifest_place
 from autopilot.planning.user_choices import UserChoices
 from autopilot.planning.whole import CONFIG, Project
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG
-from autopilot.workspace.supplies import MANIFESTS
+from autopilot.workspace.supplies import scripts_in
 from autopilot.workspace.user_files import read_bytes
 
 VARIABLE = "AUTOPILOT_TRUST"
@@ -192,9 +192,7 @@ def _place(used: str, told: str | None, place: str) -> str:
 
 
 def _scripts(root: Path, command: str) -> dict[str, str]:
-    """The files a command names: whoever changes one changes what it does. Manifests change in everyday work."""
-    names = (name for name in named_files(command) if Path(name).name not in MANIFESTS)
-    return _contents(root, tuple(names), files_only=True)
+    return _contents(root, scripts_in(command), files_only=True)
 
 
 def _contents(root: Path, names: tuple[str, ...], *, files_only: bool = False) -> dict[str, str]:

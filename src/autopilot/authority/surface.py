@@ -1,8 +1,6 @@
 """Lists what of a repository would get power on this machine, with a hash of each part and of the whole. Pure."""
 
 import hashlib
-import re
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -27,7 +25,6 @@ UNCONFINED = "runs WITHOUT A SANDBOX: it can do all that you can"
 CONFINED = frozenset[Kind]({"gate", "launch", "roadmap"})
 _RUNS = frozenset[Kind]({"setup", "gate", "launch", "roadmap"})
 _MOST, _WIDTH = 2000, 78
-_SEPARATORS = re.compile(r"[\s;&|()<>'\"=,]+")
 
 
 class Part(Value, frozen=True, kw_only=True):
@@ -92,19 +89,6 @@ def _is_covered(part: Part, known: AgreedPart | None) -> bool:
         return False
     fewer = part.kind == "roadmap" and known.text.isdecimal() and int(part.text) <= int(known.text)
     return fewer or known.sha256 == part.sha256
-
-
-def named_files(command: str) -> tuple[str, ...]:
-    """Words of a command that may be files of the repository, such as a script it starts. Paths from the project."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    try:
-        words = list(lexer)
-    except ValueError:
-        words = []
-    loose = (word for word in _SEPARATORS.split(command) if word)
-    found = (word.removeprefix("./") for word in (*words, *loose))
-    return tuple(dict.fromkeys(word for word in found if word and not word.startswith(("/", "-", "~", ":"))))
 
 
 def table(changes: tuple[PartChange, ...], *, unconfined: bool = False) -> Iterator[str]:

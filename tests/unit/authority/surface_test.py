@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from autopilot.authority.surface import Part, Surface, agreed, missing, named_files, table
+from autopilot.authority.surface import Part, Surface, agreed, missing, table
 from autopilot.domain.plain_text import ACTED_UPON
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40)
@@ -110,10 +110,3 @@ def test_without_a_sandbox_the_table_says_so() -> None:
     (change,) = missing(Surface(parts=(SETUP,)), {})
 
     assert list(table((change,), unconfined=True))[-1].endswith("runs WITHOUT A SANDBOX: it can do all that you can")
-
-
-def test_a_command_names_the_scripts_it_starts() -> None:
-    found = named_files("FOO=1 sh scripts/set-up.sh && (./go.py>out; python3 'a b.py') --flag -x /usr/bin/env")
-
-    assert {"scripts/set-up.sh", "go.py", "a b.py"} <= {*found}
-    assert not {word for word in found if word.startswith(("-", "/"))}
