@@ -13,11 +13,13 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Before any test module is read: the key, grants and consents of the developer are neither used nor changed."""
-    state = tempfile.mkdtemp(prefix="autopilot-state-")
-    os.environ["XDG_STATE_HOME"] = state
-    config.add_cleanup(lambda: shutil.rmtree(state, ignore_errors=True))
+# Before any other module of the tests copies the environment: the developer's own key, grants and consents are neither
+# used nor changed.
+STATE = os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="autopilot-state-")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(STATE, ignore_errors=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

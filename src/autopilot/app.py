@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +67,7 @@ from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.ledger import Ledger, done_before, new_name
 from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
-from autopilot.journal.sqlite import NoRun, SqliteJournal
+from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.ownership import own_home, state_checks
 from autopilot.permission import anew, check_tier, grant_of, granted, missing, moved, tightened
@@ -294,6 +294,7 @@ def foresee(request: RunRequest) -> Forecast:
         sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
         broken=broken_commands(root, project, ledger),
+        last=told_results(root, project, processes),
         notes=(*some_notes(project), *notes),
         problems=disputed
         + forecasts.troubles(
@@ -367,7 +368,7 @@ def examine(folder: str) -> tuple[Check, ...]:
             git_check(repository.git),
             *repository_checks(root, repository),
             *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
-            *_result_checks(root, repository.tree),
+            *_result_checks(root, processes),
             *_tool_checks(root, processes, repository.root),
             *_dependency_checks(root, repository),
             *_trust_checks(root),
@@ -415,22 +416,29 @@ def _trust_checks(root: Path) -> Iterator[Check]:
     yield Check(level="ok", what="trust", found=found)
 
 
-def _result_checks(root: Path, tree: Callable[[], str]) -> Iterator[Check]:
-    """How the project's commands ended the last time they were run; they are not run for it."""
+def _result_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
     with suppress(AutopilotError):
-        commands = read_project(root).commands.configured()
-        if not commands:
-            return
-        known, now = last_results(root / ".autopilot"), tree()
-        lines = (f"{name}: {known_results.told(command, known, now)}" for name, command in commands)
-        yield Check(level="ok", what="results", found="; ".join(lines))
+        if told := told_results(root, read_project(root), processes):
+            yield Check(level="ok", what="results", found="; ".join(f"{name}: {last}" for name, last in told.items()))
+
+
+def told_results(root: Path, project: Project, processes: ChildProcesses) -> dict[str, str]:
+    """By name, how the project's commands ended the last time they were run; they are not run for it."""
+    commands = project.commands.configured()
+    if not commands:
+        return {}
+    known, now = last_results(root / ".autopilot"), ""
+    if known:
+        with looked_at(root, processes) as repository:
+            now = repository.tree()
+    return {name: known_results.told(command, known, now) for name, command in commands}
 
 
 def last_results(home: Path) -> dict[str, CommandRun]:
-    """Of each command that the newest run ran."""
+    """Of each command that the newest run ran. A journal that cannot be read tells none."""
     try:
         journal = SqliteJournal.read_only(home / "journal.db")
-    except NoRun:
+    except AutopilotError:
         return {}
     runs = [stream for stream in journal.streams() if "/" not in stream]
     passes = Streams(journal, runs[-1], ()).all_passes() if runs else ()
