@@ -14,7 +14,7 @@ EVERYTHING = {
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"adoption", "app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"adoption", "hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "ownership",
+    "app":       {"adoption", "hiring", "attesting", "command_trial", "consent", "consulting", "verdicts", "driving", "notifying", "ownership",
                   "permission", "projecting", "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "derivation": {"planning", "steps", "workspace", "domain"},
     "command_trial": {"borrowing", "hiring", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
+    "consent":   {"hiring", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "permission", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "permission", "projecting", "provision", "roadmap_edits", *EVERYTHING},

@@ -136,6 +136,7 @@ class RealRun:
             "HOME": str(self.place / "home"),
             "TMPDIR": str(self.place / "scratch"),
             "AUTOPILOT_CACHE": str(self.place / "cache"),
+            "XDG_STATE_HOME": os.environ.get("XDG_STATE_HOME", ""),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             **own,
             **self.variables,

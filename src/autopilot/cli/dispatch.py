@@ -3,7 +3,7 @@
 import argparse
 
 from autopilot import app
-from autopilot.cli import look, verbs
+from autopilot.cli import consent, look, verbs
 
 
 def perform(verb: str, options: argparse.Namespace) -> int:
@@ -16,8 +16,20 @@ def perform(verb: str, options: argparse.Namespace) -> int:
         case "phases" | "init":
             from autopilot.cli import init, phases
 
-            desk = app.desk(verbs.here())
-            done = init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
+            folder = verbs.here()
+            desk = app.desk(folder)
+            if verb == "init":
+                done = init.perform(options, desk)
+                consent.offer(lambda: app.require_trust(folder))
+            elif options.verb in phases.EDITS:
+                with app.trusted_edit(folder):
+                    done = phases.perform(options, desk)
+            else:
+                done = phases.perform(options, desk)
+        case "trust":
+            from autopilot.cli import trust
+
+            done = trust.perform(options, app)
         case "receipt" | "verdict":
             from autopilot.cli import receipt, verdict
 

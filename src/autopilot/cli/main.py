@@ -5,7 +5,7 @@ import re
 import sys
 
 from autopilot.cli import console
-from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
+from autopilot.domain.errors import AutopilotError, Interrupted, TrustMissing, UsageInvalid
 
 _KEYWORDS = ("all", "next")
 _NUMBERED = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,15}-\d")
@@ -18,6 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _dispatch(_placed(words))
     except AutopilotError as error:
+        if isinstance(error, TrustMissing):
+            console.warn("\n".join(error.table))
         console.complain(error.what, error.why, error.do)
         return error.exit_code
     except (KeyboardInterrupt, Interrupted):

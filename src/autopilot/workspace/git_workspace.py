@@ -29,12 +29,12 @@ from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.merges import merge
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
-from autopilot.workspace.portions import portion
+from autopilot.workspace.portions import portion, tree_with
 from autopilot.workspace.removal import remove
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import MOST_KNOWN, Identity, Store
-from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
+from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links, scripts_in
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_files import find_top
 from autopilot.workspace.user_repo import Start, UserRepository, read_start
@@ -113,11 +113,12 @@ class GitWorkspace:
 
     def set_up(self, command: str, names: tuple[str, ...], run: Run, tell: Callable[[str], None]) -> SetUp:
         """Folders made by a command of the user's instead, in a place of their own."""
+        scripts = frozenset(scripts_in(command))
 
         def lay(place: Path, commit: str) -> None:
             with storage_errors("laying out a place for the set-up"):
                 remove(place)
-                self._slot_at(place).reset(commit)
+                self._slot_at(place).reset(self._with_own_scripts(commit, scripts))
                 self._within.laid(place)
 
         return SetUp(
@@ -130,6 +131,15 @@ class GitWorkspace:
             tell=tell,
             within=self._within,
         )
+
+    def _with_own_scripts(self, commit: str, scripts: Collection[str]) -> str:
+        """The commit with these files as the run found them: the user agreed to those, and not to an agent's."""
+        changed = self._store.difference(commit, self.start().base).touched
+        wanted = [touched for touched in changed if self._store.named(touched.path) in scripts]
+        if not wanted:
+            return commit
+        tree = tree_with(self._store, commit, wanted, f"set-up-{commit}")
+        return self._store.commit(tree, commit, "set-up with the scripts that the run began with")
 
     def in_slot(self, slot: int) -> "GitWorkspace":
         """The same run with another folder for its agent."""
