@@ -13,6 +13,7 @@ from autopilot.agents import choose as agents
 from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.homes import Homes
 from autopilot.agents.pricing import PricedAgent
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
@@ -35,6 +36,7 @@ from autopilot.sandbox.scratch import room
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.redoing import Redoing
+from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_repo import UserRepository
 
@@ -72,6 +74,11 @@ def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProce
     return KeptProcesses(root / ".autopilot" / "keep", processes, boot_id(), lease_s() or LEASE_S, whose)
 
 
+def homes_of(places: Places, carry: Mapping[str, tuple[str, ...]], kept: KeptProcesses) -> Homes:
+    """The homes that agents are lent in this repository; renewed sign-ins that were not taken over are the user's."""
+    return Homes(places.pool / "homes", places.cache / "accounts", carry=carry, keeping=kept, remove=remove)
+
+
 def lease_s() -> float:
     """How long a call goes on when its run is gone; 0 where it ends with the run."""
     if sys.platform != "linux" or not boot_id():
@@ -92,7 +99,7 @@ def lease_s() -> float:
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
     asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
-    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env)
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, sorted(settings.carry.items()))
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -122,6 +129,7 @@ class Crew:
     ground: sandboxes.Ground
     provision: Provision
     kept: KeptProcesses
+    homes: Homes
     keep_awake: bool = True
     waits: bool = True
     missing: tuple[str, ...] = ()
@@ -141,12 +149,14 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     confined = ground.agents(view, held) if settings.confine_agents else held
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     called = passing_on(confined, settings.agent_env, os.environ)
+    homes = homes_of(places, settings.carry, kept)
     desk = Desk(
         called,
         transcripts,
         begun.run,
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
+        homes=homes,
     )
     staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
     return Crew(
@@ -158,6 +168,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         ground=ground,
         provision=provision,
         kept=kept,
+        homes=homes,
         keep_awake=settings.keep_awake,
         waits=settings.wait,
         missing=missing,
@@ -212,7 +223,6 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        own=begun.settings.agent_folders,
         hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
         trusts_repository=begun.settings.trust_repository_config,
     )
@@ -222,6 +232,9 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
     """What the user must know about how this run is confined."""
     if ground.warning:
         yield ground.warning
+    if begun.settings.carry:
+        carried = "; ".join(f"{name}: {', '.join(files)}" for name, files in sorted(begun.settings.carry.items()))
+        yield f"Agents get files of yours, as your config.toml says ({carried})."
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
     if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):

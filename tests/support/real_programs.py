@@ -16,6 +16,8 @@ from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
+from support.set_ups import SET_UPS
 
 # Where the packages that carry a program keep it.
 PACKAGED = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
@@ -76,4 +78,5 @@ def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAg
     except SandboxUnavailable as error:
         pytest.skip(error.what)
     processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
-    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none"))
+    homes = homes_at(folder, {backend.name.partition(":")[0]: SET_UPS[backend.program].carry})
+    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes))
