@@ -70,13 +70,20 @@ def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> No
         monkeypatch.setenv(name, value)
 
 
-def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAgent:
-    """The adapter of a real program, in the sandbox of that tier."""
+def agent(
+    backend: Backend,
+    folder: Path,
+    tier: SandboxChoice = "none",
+    readable: tuple[str, ...] = (),
+    carry: tuple[str, ...] | None = None,
+) -> CliAgent:
+    """The adapter of a real program, in the sandbox of that tier; it carries what points it at a service of ours."""
     real = os.path.realpath(program(backend.program))
     try:
         ground = choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
-    homes = homes_at(folder, {backend.name.partition(":")[0]: SET_UPS[backend.program].carry})
+    processes = ground.agents(AgentView(readable=readable)) if tier != "none" else ChildProcesses(territory=str(folder))
+    carry = SET_UPS[backend.program].carry if carry is None else carry
+    homes = homes_at(folder, {backend.name.partition(":")[0]: carry})
     return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes))

@@ -146,7 +146,7 @@ BACKEND = Backend(
     credentials=(".claude/.credentials.json",),
     # Sign-ins at servers of the user's, which no agent of ours is connected to.
     withheld=("mcpOAuth", "mcpOAuthClientConfig"),
-    identity=("organizationUuid", "claudeAiOauth.scopes", "claudeAiOauth.subscriptionType"),
+    identity=("organizationUuid", "claudeAiOauth.subscriptionType"),
     token_hosts=("platform.claude.com", "console.anthropic.com"),
     counts="thread",
 )
