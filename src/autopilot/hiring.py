@@ -20,7 +20,7 @@ from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Settings, carried
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
@@ -232,9 +232,8 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
     """What the user must know about how this run is confined."""
     if ground.warning:
         yield ground.warning
-    if begun.settings.carry:
-        carried = "; ".join(f"{name}: {', '.join(files)}" for name, files in sorted(begun.settings.carry.items()))
-        yield f"Agents get files of yours, as your config.toml says ({carried})."
+    if files := carried(begun.settings):
+        yield f"Agents get files of yours, as your config.toml says ({files})."
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
     if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):

@@ -137,6 +137,11 @@ class Settings(Value, frozen=True, kw_only=True):
     carry: dict[str, tuple[str, ...]] = {}
 
 
+def carried(settings: Settings) -> str:
+    """The files of the user's that agents get, in one line; empty without any."""
+    return "; ".join(f"{agent}: {', '.join(files)}" for agent, files in sorted(settings.carry.items()))
+
+
 def detected(settings: Settings) -> Commands:
     """The commands that were found in the project's manifest; those its config names are the user's word."""
     return Commands(**{name: command for name, command in settings.commands.configured() if name in settings.detected})
