@@ -3,13 +3,14 @@
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
-from autopilot.agents.credentials import own_file
+from autopilot.agents.credentials import LARGEST
 from autopilot.agents.homes import own_place
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
@@ -97,10 +98,12 @@ def _not_plain(backend: Backend, sign: str, environment: Mapping[str, str]) -> s
     if file not in backend.credentials:
         return ""
     try:
-        own_file(own_place(file, backend, environment))
+        found = os.lstat(own_place(file, backend, environment))
     except OSError as error:
         return error.strerror or str(error)
-    return ""
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        return "it is a link or has another name"
+    return f"it is larger than {LARGEST:,} bytes" if found.st_size > LARGEST else ""
 
 
 def _broken(backend: Backend, place: str, ran: Ran | None) -> Check:
