@@ -228,7 +228,7 @@ class Driver:
         self.crew.kept.release_all()
         self._clear_litter()
         if isinstance(finished, RunFinished):
-            self.crew.homes.clear()
+            self.crew.homes.end(first.run)
         return wind_up(self.home, streams, finished)
 
     def _warn_of_held(self, hands: Hands, streams: Streams) -> None:

@@ -19,7 +19,7 @@ from autopilot.agents.choose import choose
 from autopilot.agents.cli_agent import CliAgent, Desk
 from autopilot.agents.homes import Homes
 from autopilot.domain.agent import Call, Reply, Role, Thread
-from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.errors import SandboxUnavailable, StorageFailed
 from autopilot.domain.protocols import Agent
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox import choose as grounds
@@ -382,8 +382,41 @@ def test_homes_go_with_their_run_and_do_not_pile_up(unconfined: Place, monkeypat
 
     homes.clear(sparing="r1")
     assert (unconfined.base / "lent/r1").exists()
-    homes.clear()
+    homes.end("r1")
     assert list((unconfined.base / "lent").iterdir()) == []
+
+
+def test_a_renewed_sign_in_that_can_be_put_nowhere_stays_where_it_is(unconfined: Place) -> None:
+    """As on a full disk: neither the user's file nor a copy aside can be written."""
+    (unconfined.base / "vault").write_text("in the way")
+    homes = homes_at(unconfined.base)
+    reply = unconfined.ask(f"echo '{json.dumps(RENEWED)}' > ~/{CREDENTIALS}", homes)
+    assert ["cannot be replaced" in issue for issue in reply.issues] == [True]
+    with pytest.raises(StorageFailed):
+        unconfined.ask("true", homes)
+
+    homes.end("r1")
+    (kept,) = (unconfined.base / "lent").rglob(".credentials.json")
+    assert json.loads(kept.read_text()) == RENEWED
+    (unconfined.base / "vault").unlink()
+    assert homes_at(unconfined.base).bring_home() == ()
+    assert unconfined.account["claudeAiOauth"]["refreshToken"] == "r2"
+    homes.end("r1")
+    assert not (unconfined.base / "lent/r1").exists()
+
+
+def test_a_known_program_behind_the_agent_client_protocol_has_its_own_account(unconfined: Place) -> None:
+    file = unconfined.base / "programs/gemini"
+    file.parent.mkdir()
+    file.write_text('#!/bin/sh\ncd && find . -type f | sort > "$OLDPWD/listed"\n')
+    file.chmod(0o755)
+    homes = homes_at(unconfined.base, {"acp": (".gitconfig", CREDENTIALS)})
+    call = question(folder=str(unconfined.base / "work"))
+    choose(f"acp:{file} --acp", unconfined.desk(homes), unconfined.base).call(call, lambda _: None)
+
+    assert (unconfined.base / "work/listed").read_text().split() == [
+        f"./{CREDENTIALS}", "./.gemini/oauth_creds.json", "./.gemini/settings.json", "./.gitconfig",
+    ]  # fmt: skip
 
 
 def test_files_the_user_names_are_carried_and_never_changed(place: Place) -> None:
@@ -416,7 +449,10 @@ def test_a_command_of_the_users_has_an_empty_home_with_what_they_list(place: Pla
     assert listed() == [], "what an earlier call left is gone"
 
 
-def test_a_command_that_wraps_a_known_program_loses_no_renewed_token(unconfined: Place) -> None:
+def test_a_command_that_wraps_a_known_program_loses_no_renewed_token(
+    unconfined: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key that the command does not get")
     renewal = unconfined.base / "work/renew.sh"
     renewal.write_text(f"echo '{json.dumps(RENEWED)}' > ~/{CREDENTIALS}; echo '{{}}'\n")
     homes = homes_at(unconfined.base, {"exec": (CREDENTIALS,)})

@@ -15,8 +15,10 @@ import msgspec
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
+from autopilot.agents.backends import acp
+from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, passed_on
-from autopilot.agents.homes import Homes
+from autopilot.agents.homes import HomePlan, Homes
 from autopilot.agents.models import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
 from autopilot.agents.printing import ending, plain
@@ -104,7 +106,7 @@ class CliAgent:
         ask = ask_of(call, backend, self._program, confined=desk.confined)
         dialogue = backend.dialogue(ask) if backend.dialogue else None
         talk = StreamTalk(StreamReader(backend.reader()), dialogue)
-        with desk.homes.lend(call, desk.run, desk.homes.plan(backend)) as home:
+        with desk.homes.lend(call, desk.run, self._plan()) as home:
             job = Job(
                 argv=backend.argv(ask),
                 cwd=call.folder,
@@ -125,6 +127,14 @@ class CliAgent:
             home.take_down(reply.thread.id if reply.thread else None)
         reply = home.settled(msgspec.structs.replace(reply, seconds=ran.seconds))
         return lifeless(reply, call, ran)
+
+    def _plan(self) -> HomePlan:
+        """What belongs in its home. A command that speaks the protocol may be a program we know, or wrap one."""
+        backend, homes = self._backend, self._desk.homes
+        if backend.name != acp.NAME:
+            return homes.plan(backend)
+        own = next((known for known in PREFERRED if known.program == Path(self._program).name), None)
+        return homes.plan_of_command(acp.NAME, PREFERRED, own)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

@@ -44,6 +44,14 @@ def own_file(source: str) -> bytes:
     return placing.read(str(Path(source).parent), Path(source).name, LARGEST)
 
 
+def is_changed(home: str, copied: Copied) -> bool:
+    """Whether the copy holds something else than it did, of which nothing has been made yet."""
+    try:
+        return digest(placing.read(home, copied.path, LARGEST)) != copied.given
+    except OSError:
+        return False
+
+
 def is_newer(copied: Copied) -> bool:
     """Whether the user's file is another one than was copied."""
     try:

@@ -39,7 +39,7 @@ class ExecAgent:
     def call(self, call: Call, started: Callable[[int], None]) -> Reply:
         """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
         question = document(call)
-        with self._homes.lend(call, self._run, self._homes.plan_of_command(PREFERRED)) as home:
+        with self._homes.lend(call, self._run, self._homes.plan_of_command("exec", PREFERRED)) as home:
             job = Job(
                 argv=self._argv,
                 cwd=call.folder,

@@ -1,5 +1,6 @@
 """Lends a home to each conversation: only the program's own account is in it, and only that comes back."""
 
+import errno
 import hashlib
 import os
 import re
@@ -16,7 +17,7 @@ import msgspec
 
 from autopilot.agents import placing
 from autopilot.agents.backend import Backend
-from autopilot.agents.credentials import LARGEST, Copied, bring_back, copy_in, is_newer, keep_aside, own_file
+from autopilot.agents.credentials import Copied, bring_back, copy_in, is_changed, is_newer, keep_aside, own_file
 from autopilot.domain.agent import Call, Reply
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.running import Keeping, NotKeeping
@@ -43,14 +44,19 @@ class HomePlan:
     """
     What belongs in the home of an agent. `name` is how the user's config.toml calls it.
 
-    `accounts` are programs that sign in there. `carry` are files that the user wants to be there too, below `folder`
-    or, with `~/`, below the home.
+    `account` is the program that signs in there, `wrapped` are others whose credentials the user listed. `carry` are
+    files that the user wants to be there too, below `folder` or, with `~/`, below the home.
     """
 
     name: str
     folder: str = ""
-    accounts: tuple[Backend, ...] = ()
+    account: Backend | None = None
+    wrapped: tuple[Backend, ...] = ()
     carry: tuple[str, ...] = ()
+
+    @property
+    def accounts(self) -> tuple[Backend, ...]:
+        return (*((self.account,) if self.account else ()), *self.wrapped)
 
 
 class Papers(Value, frozen=True, kw_only=True):
@@ -99,8 +105,14 @@ class Home:
 
     def take_down(self, thread: str | None) -> None:
         """The conversation that can be gone on with here."""
-        self.thread = thread
-        self._write(msgspec.structs.replace(self.papers, thread=thread))
+        with self._lock:
+            self.thread = thread
+            self._write(msgspec.structs.replace(self.papers, thread=thread))
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a sign-in lies here that is neither home nor kept aside: a full disk may have taken neither."""
+        return any(is_changed(str(self.path), copied) for copied in self.papers.files if copied.token_hosts)
 
     def _was_renewed(self) -> bool:
         files = [copied for copied in self.papers.files if copied.token_hosts]
@@ -121,11 +133,9 @@ class Home:
             f"{self.papers.agent}: the sign-in that call {self.papers.call} left was not taken over: {problem}. "
             f"Your {copied.source} is as it was.{where}"
         )
-        # Told once: a later look finds nothing new in it.
-        with suppress(OSError):
-            held = placing.read(str(self.path), copied.path, LARGEST)
-            return msgspec.structs.replace(copied, given=hashlib.sha256(held).hexdigest())
-        return msgspec.structs.replace(copied, token_hosts=())
+        if not kept and is_changed(str(self.path), copied):
+            return copied
+        return msgspec.structs.replace(copied, token_hosts=())  # it is told once
 
     def _hosts(self) -> frozenset[str] | None:
         """What the call reached, as far as anybody saw; None where its network was not guarded."""
@@ -170,17 +180,17 @@ class Homes:
 
     def plan(self, backend: Backend) -> HomePlan:
         name = backend.name.partition(":")[0]
-        return HomePlan(name=name, folder=backend.folder, accounts=(backend,), carry=self.carry.get(name, ()))
+        return HomePlan(name=name, folder=backend.folder, account=backend, carry=self.carry.get(name, ()))
 
-    def plan_of_command(self, known: Collection[Backend]) -> HomePlan:
+    def plan_of_command(self, name: str, known: Collection[Backend], account: Backend | None = None) -> HomePlan:
         """
-        The home of a command of the user's: what they list, and nothing else.
+        The home of a command of the user's: its account, if it is a program we know, and what they list.
 
-        The credentials of a program we know go by the rules of that program, so that a renewed token is not lost.
+        Credentials among that go by the rules of their program, so that a renewed token is not lost.
         """
-        carry = tuple(name.removeprefix("~/") for name in self.carry.get("exec", ()))
-        accounts = tuple(backend for backend in known if {*backend.credentials} & {*carry})
-        return HomePlan(name="exec", accounts=accounts, carry=carry)
+        carry = tuple(file.removeprefix("~/") for file in self.carry.get(name, ()))
+        wrapped = tuple(one for one in known if {*one.credentials} & {*carry} and one is not account)
+        return HomePlan(name=name, account=account, wrapped=wrapped, carry=carry)
 
     @contextmanager
     def lend(self, call: Call, run: str, plan: HomePlan) -> Iterator[Home]:
@@ -221,11 +231,23 @@ class Homes:
             told += home.issues
         return tuple(told)
 
-    def clear(self, sparing: str | None = None) -> None:
+    def clear(self, sparing: str) -> None:
         """Remove the homes of every run but one."""
         for place in self.folder.iterdir() if self.folder.is_dir() else ():
-            if sparing is None or place.name != named(sparing):
-                self._remove(place)
+            if place.name != named(sparing):
+                self.end(place.name)
+
+    def end(self, run: str) -> None:
+        """Remove the homes of a run, but for those with a sign-in that could be put nowhere else."""
+        place = self.folder / named(run)
+        kept = [path for papers, path in self._known(place.name) if Home(path, papers, self).unsettled]
+        if not kept:
+            self._remove(place)
+            return
+        spared = {*kept, *map(papers_file, kept)}
+        for path in place.iterdir():
+            if path not in spared:
+                self._remove(path)
 
     def look_around(self) -> None:
         """Bring home what other calls of this process renewed just now."""
@@ -241,15 +263,22 @@ class Homes:
         variables = home_variables(path, plan)
         if papers is not None and self._keeping.place(call.id, call.prompt) is not None:
             return Home(path, papers, self, variables)
-        if papers is not None:
-            Home(path, papers, self).look(over=True)
+        left = self._settled(path, papers) if papers is not None else []
         thread = papers.thread if papers and call.thread and papers.thread == call.thread.id else None
         files, issues = self._furnished(path, plan, goes_on=thread is not None)
         fresh = Papers(agent=plan.name, role=call.role, call=call.id, thread=thread, files=files)
         write_papers(path, fresh)
         home = Home(path, fresh, self, variables)
-        home.issues += issues
+        home.issues += (*left, *issues)
         return home
+
+    def _settled(self, path: Path, papers: Papers) -> list[str]:
+        """What is to be told of an earlier call here. Raises OSError where its sign-in could be put nowhere else."""
+        before = Home(path, papers, self)
+        before.look(over=True)
+        if before.unsettled:
+            raise OSError(errno.EBUSY, " ".join(before.issues))
+        return before.issues
 
     def _furnished(self, path: Path, plan: HomePlan, *, goes_on: bool) -> tuple[tuple[Copied, ...], list[str]]:
         """An agent may have put links in the way of its next call: then that begins in an empty home after all."""
@@ -284,6 +313,8 @@ class Homes:
 
     def _put_away(self, home: Home) -> None:
         """One that nobody can go on with is removed, and the oldest where there are too many."""
+        if home.unsettled:
+            return
         with self._lock:
             self._left = [path for path in self._left if path != home.path]
             self._left.append(home.path)
@@ -298,7 +329,7 @@ def furnish(home: str, plan: HomePlan, environment: Mapping[str, str]) -> tuple[
     """Put into a home what belongs there; the credentials among it, and what could not be put there."""
     files, issues = list[Copied](), list[str]()
     for backend in plan.accounts:
-        for path, source in _needed(home, backend, environment):
+        for path, source in _needed(home, backend, environment, wanted=backend in plan.wrapped):
             try:
                 own = own_file(source)
             except FileNotFoundError:
@@ -317,8 +348,8 @@ def furnish(home: str, plan: HomePlan, environment: Mapping[str, str]) -> tuple[
     return tuple(files), issues
 
 
-def _needed(home: str, backend: Backend, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Writes the settings, then tells the credentials: none where a variable holds the key."""
+def _needed(home: str, backend: Backend, environment: Mapping[str, str], *, wanted: bool) -> Iterator[tuple[str, str]]:
+    """Writes the settings, then tells the credentials: none where a variable holds the key, unless they are wanted."""
     written = ""
     for file in backend.settings:
         try:
@@ -329,7 +360,7 @@ def _needed(home: str, backend: Backend, environment: Mapping[str, str]) -> Iter
         placing.place(home, file.path, text.encode())
         written += text
     by_variable = any(environment.get(name) for name in backend.sign_in.instead)
-    if by_variable or backend.sign_in.kind not in written:
+    if not wanted and (by_variable or backend.sign_in.kind not in written):
         return
     for path in backend.credentials:
         yield path, own_place(path, backend, environment)
@@ -356,9 +387,8 @@ def home_variables(path: Path, plan: HomePlan) -> dict[str, str]:
 
 def _carried(home: str, plan: HomePlan, below: str, environment: Mapping[str, str]) -> Iterator[str]:
     """Copy a file or a folder of the user's; what the agent makes of the copy stays in its home."""
-    backend = plan.accounts[0] if plan.accounts and plan.folder else None
     user_home = environment.get("HOME") or "/nonexistent"
-    source = Path(own_place(below, backend, environment) if backend else f"{user_home}/{below}")
+    source = Path(own_place(below, plan.account, environment) if plan.account else f"{user_home}/{below}")
     left = MOST_BYTES
     try:
         files = [source] if source.is_file() else _files(source)

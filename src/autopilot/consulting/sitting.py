@@ -88,6 +88,7 @@ def sitting(kind: str, around: Around, phases: tuple[Phase, ...]) -> Iterator[Co
         begun = msgspec.structs.replace(first, run=name, branch=start.branch, base=start.base)
         streams.append_run(RunResumed(pid=os.getpid(), spec=first.spec) if held else begun)
         yield Consultation(driver.hands(workspace, begun), streams, name, around.person)
+        crew.homes.end(name)
 
 
 def told_by(warn: Callable[[str], None]) -> Listener:
