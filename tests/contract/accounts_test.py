@@ -514,10 +514,11 @@ def test_a_call_that_outlived_its_run_is_taken_up_in_its_home_as_it_is(unconfine
         return Desk(kept, unconfined.base / "transcripts", "r1", homes=homes)
 
     script = f"""
+    echo mine > ~/session
     until [ -e go ]; do sleep 0.05; done
     echo '{json.dumps(RENEWED)}' > ~/{CREDENTIALS}
     until [ -e end ]; do sleep 0.05; done
-    cp ~/{CREDENTIALS} signed
+    cp ~/{CREDENTIALS} signed; cp ~/session session
     """
     unconfined.agent(script, homes_at(unconfined.base))
     call: Call = question(folder=str(unconfined.base / "work"))
@@ -534,6 +535,7 @@ def test_a_call_that_outlived_its_run_is_taken_up_in_its_home_as_it_is(unconfine
 
     assert (reply.outcome, reply.issues) == ("ok", ())
     assert json.loads((unconfined.base / "work/signed").read_text()) == RENEWED
+    assert (unconfined.base / "work/session").read_text() == "mine\n"
     assert unconfined.account["claudeAiOauth"]["refreshToken"] == "r2"
 
 

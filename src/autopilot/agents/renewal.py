@@ -43,8 +43,8 @@ def refusal(before: bytes, after: bytes, rule: Rule, contacted: frozenset[str] |
 
 def _altered(old: dict[str, Any], new: dict[str, Any], identity: tuple[str, ...]) -> str:
     """What a renewal would not have changed; empty where it is one."""
-    if added := sorted(new.keys() - old.keys()):
-        return f"it has fields that were not there before ({', '.join(added)[:SHOWN]})"
+    if new.keys() - old.keys():
+        return "it has fields that were not there before"  # whose names are the agent's words
     if gone := next(_gone(old, new), ""):
         return f"{gone[:SHOWN]} is gone or is of another kind"
     for field in identity:
