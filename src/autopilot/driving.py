@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
+from autopilot.authority.grants import Grant, Grants
 from autopilot.domain.distribution import how_to_install
 from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
@@ -63,6 +64,7 @@ from autopilot.journal.nudge import FileNudge
 from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.permission import grant_of
 from autopilot.planning import ids
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
@@ -89,6 +91,7 @@ class Driver:
     listener: Listener
     warn: Warn
     person: Person = NOBODY
+    launch: Path = Path()
 
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
@@ -107,6 +110,7 @@ class Driver:
             if FileDiagnostics(self.home).reset(ledger.newest.start.run if ledger.newest else "unknown"):
                 self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
+            Grants().write(grant_of(first, self.crew, self.launch))
             streams.append_run(first)
             for session in {asked.session for asked in first.consulted}:
                 close(journal, session)
@@ -125,11 +129,11 @@ class Driver:
         settings = msgspec.structs.replace(first.settings, commands=commands)
         return msgspec.structs.replace(first, settings=settings, unused=unused), tried
 
-    def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled) -> RunEnd:
+    def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled, grant: Grant) -> RunEnd:
         workspace = self.workspace(run)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             self._clear_up(run, workspace, journal)
-            streams = self._streams(journal, run)
+            streams = self._streams(journal, run, grant.settings)
             self._set_aside(settled, workspace, streams)
             record = streams.run()
             phase, tools = ids.normalise(changes.retry) if changes.retry else "", self._tools(record.start)
@@ -350,14 +354,14 @@ class Driver:
         told = alert(completed(run.of(PhaseFinished)))
         return (told.message,) if told else ()
 
-    def _streams(self, journal: SqliteJournal, run: str) -> ProjectedStreams:
+    def _streams(self, journal: SqliteJournal, run: str, settings: Settings | None = None) -> ProjectedStreams:
         def hear(stream: str, entry: Entry) -> None:
             self.listener(stream, entry)
             if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
                 for line in self._uniform(streams.run()):
                     self.warn(line)
 
-        streams = ProjectedStreams(self.home, journal, run, hear)
+        streams = ProjectedStreams(self.home, journal, run, hear, settings)
         return streams
 
 
