@@ -213,11 +213,12 @@ def accounts() -> str:
             f"`{backend.name}`",
             ", ".join(f"`{name}`" for name in backend.sign_in.variables),
             ", ".join(f"`~/{name}`" for name in backend.sign_in.files),
+            ", ".join(backend.token_hosts) or "-",
             ", ".join(f"`{name}`" for name in backend.variables),
         )
         for backend in PREFERRED
     ]
-    return table(("agent", "signed in by a variable", "or by a file", "also handed on"), rows)
+    return table(("agent", "signed in by a variable", "or by a file", "renewed at", "also handed on"), rows)
 
 
 def fault_runs() -> str:

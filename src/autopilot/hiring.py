@@ -14,13 +14,14 @@ from autopilot.agents import choose as agents
 from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.homes import Homes
 from autopilot.agents.pricing import PricedAgent
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Settings, carried
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
@@ -37,6 +38,7 @@ from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.read_only_git import ReadOnlyRepository, read_only
 from autopilot.workspace.redoing import Redoing
+from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_repo import UserRepository
 
@@ -82,6 +84,11 @@ def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProce
     return KeptProcesses(root / ".autopilot" / "keep", processes, boot_id(), lease_s() or LEASE_S, whose)
 
 
+def homes_of(places: Places, carry: Mapping[str, tuple[str, ...]], kept: KeptProcesses) -> Homes:
+    """The homes that agents are lent in this repository; renewed sign-ins that were not taken over are the user's."""
+    return Homes(places.pool / "homes", places.cache / "accounts", carry=carry, keeping=kept, remove=remove)
+
+
 def lease_s() -> float:
     """How long a call goes on when its run is gone; 0 where it ends with the run."""
     if sys.platform != "linux" or not boot_id():
@@ -102,7 +109,7 @@ def lease_s() -> float:
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
     asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
-    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env)
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, sorted(settings.carry.items()))
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -137,6 +144,7 @@ class Crew:
     ground: sandboxes.Ground
     provision: Provision
     kept: KeptProcesses
+    homes: Homes
     keep_awake: bool = True
     waits: bool = True
     missing: tuple[str, ...] = ()
@@ -160,12 +168,14 @@ def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Cre
     confined = ground.agents(view, held) if settings.confine_agents else held
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     called = passing_on(confined, settings.agent_env, os.environ)
+    homes = homes_of(places, settings.carry, kept)
     desk = Desk(
         called,
         transcripts,
         begun.run,
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
+        homes=homes,
     )
     staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
     return Crew(
@@ -178,6 +188,7 @@ def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Cre
         ground=ground,
         provision=provision,
         kept=kept,
+        homes=homes,
         keep_awake=settings.keep_awake,
         waits=settings.wait,
         missing=missing,
@@ -232,7 +243,6 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        own=begun.settings.agent_folders,
         hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
         trusts_repository=begun.settings.trust_repository_config,
     )
@@ -242,6 +252,8 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
     """What the user must know about how this run is confined."""
     if ground.warning:
         yield ground.warning
+    if files := carried(begun.settings):
+        yield f"Agents get files of yours, as your config.toml says ({files})."
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
     if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):

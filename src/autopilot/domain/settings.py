@@ -110,7 +110,8 @@ class Settings(Value, frozen=True, kw_only=True):
 
     `wait` False: a usage window that is used up stops the run. `failover` are agents to ask when the usual one is not
     to be had, in their order; `backends` by role all that are asked, the usual one included. `detected` names the
-    commands that come from the project's manifest and not from its config.
+    commands that come from the project's manifest and not from its config. `carry` are files of the user's, by the name
+    of the agent that gets them.
     """
 
     agent: str
@@ -124,7 +125,6 @@ class Settings(Value, frozen=True, kw_only=True):
     sandbox: SandboxChoice = "auto"
     confine_agents: bool = True
     trust_repository_config: bool = False
-    agent_folders: tuple[str, ...] = ()
     honesty: Honesty = Honesty()
     visual: VisualTesting | None = None
     agent_env: tuple[str, ...] = ()
@@ -142,6 +142,12 @@ class Settings(Value, frozen=True, kw_only=True):
     failover: tuple[str, ...] = ()
     backends: dict[str, tuple[str, ...]] = {}
     detected: tuple[str, ...] = ()
+    carry: dict[str, tuple[str, ...]] = {}
+
+
+def carried(settings: Settings) -> str:
+    """The files of the user's that agents get, in one line; empty without any."""
+    return "; ".join(f"{agent}: {', '.join(files)}" for agent, files in sorted(settings.carry.items()))
 
 
 def detected(settings: Settings) -> Commands:
