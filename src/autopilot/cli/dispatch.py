@@ -26,18 +26,14 @@ def perform(verb: str, options: argparse.Namespace) -> int:
                     done = phases.perform(options, desk)
             else:
                 done = phases.perform(options, desk)
-        case "trust":
-            from autopilot.cli import trust
+        case "trust" | "adopt":
+            from autopilot.cli import adopt, trust
 
-            done = trust.perform(options, app)
+            done = trust.perform(options, app) if verb == "trust" else adopt.perform(verbs.here(), app)
         case "receipt" | "verdict":
             from autopilot.cli import receipt, verdict
 
             done = verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
-        case "adopt":
-            from autopilot.cli import adopt
-
-            done = adopt.perform(verbs.here(), app)
         case "loop":
             from autopilot import looping
             from autopilot.cli import loop
