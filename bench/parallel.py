@@ -76,7 +76,7 @@ def seconds(phases: int, jobs: int) -> float:
         (root / ".planning" / "config.json").write_text(off, encoding="utf-8")
         script.write_text(answers(phases), encoding="utf-8")
         who = {f"GIT_{one}_{what}": "bench@localhost" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        env = {**os.environ, **who, "AUTOPILOT_CACHE": f"{folder}/cache"}
+        env = {**os.environ, **who, "AUTOPILOT_CACHE": f"{folder}/cache", "XDG_STATE_HOME": f"{folder}/state"}
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
             subprocess.run(["git", *words], cwd=root, env=env, check=True)
         command = [sys.executable, "-m", "autopilot", "run", "all", "--agent", f"scripted:{script}"]
