@@ -43,7 +43,7 @@ RESULTS = (
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
     (11, "a phase waits for a person, or the session loop leaves its first choice to you"),
-    (12, "every target phase is done, but one is below the bar or needed no work, or integration or audit gaps remain"),
+    (12, "every target phase is done, but one is below the bar, needed no work or did not land, or gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
     (21, "a circuit breaker stopped the run, or a kill-switch the session loop"),
 )

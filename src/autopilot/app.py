@@ -74,7 +74,7 @@ from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
-from autopilot.planning.detect import MANIFESTS
+from autopilot.planning.detect import MANIFESTS, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
@@ -127,7 +127,7 @@ def start(
     first = opened(around, picked, heard)
     low = low_confidence(around, chosen, first.contexts)
     late = relanding.without_work_of(around.root, ledger, project.roadmap, chosen)
-    for note in (*project.notes[:MOST_NOTES], *late, *low, *forecasts.beforehand(project, first)):
+    for note in (*some_notes(project), *late, *low, *forecasts.beforehand(project, first)):
         warn(note)
     return begin(around, first, listener, person, log)
 
@@ -285,7 +285,8 @@ def foresee(request: RunRequest) -> Forecast:
         price_note=price_note,
         sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
-        notes=(*project.notes[:MOST_NOTES], *notes),
+        broken=broken_commands(root, project, ledger),
+        notes=(*some_notes(project), *notes),
         problems=disputed
         + forecasts.troubles(
             lambda: own_home(root),
@@ -303,6 +304,25 @@ def foresee(request: RunRequest) -> Forecast:
 def require_grant(open_run: RunRecord | None, grant: Grant | None, request: RunRequest) -> None:
     if open_run and grant is None and request.agent == "auto":
         raise missing(open_run.start)
+
+
+def some_notes(project: Project) -> tuple[str, ...]:
+    """What the planning files have to say, at most a few lines of it."""
+    more = len(project.notes) - MOST_NOTES
+    rest = (f"and {more} more notes: `autopilot phases check` and `autopilot doctor` list them",) if more > 0 else ()
+    return (*project.notes[:MOST_NOTES], *rest)
+
+
+def broken_commands(root: Path, project: Project, ledger: Ledger) -> dict[str, str]:
+    """By name, why a command is known not to run here: its program is missing, or the newest run could not use it."""
+    last = ledger.newest.start if ledger.newest else None
+    origin, found = sources(project.config, project.detected), dict[str, str]()
+    for name, command in project.commands.configured():
+        if program := missing_program(command, root, os.environ):
+            found[name] = f"{program} is not installed"
+        elif last and name in last.unused and origin[name] == "auto-detected":
+            found[name] = f"{last.unused[name]} (as of {last.run})"
+    return found
 
 
 def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None, str]:

@@ -32,7 +32,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import redoes
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import Resumption, RunEnd, report_name
-from autopilot.domain.roadmap_changes import Settled
+from autopilot.domain.roadmap_changes import STARTS_OVER, Settled
 from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.settings import Settings, detected
@@ -80,8 +80,6 @@ from autopilot.views.handover import exhausted, handover
 from autopilot.views.trends import notes
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.repo_map.grammars import missing
-
-EDITED = "set aside: the roadmap was edited, and the phase starts over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +166,15 @@ class Driver:
             name = f"autopilot-diagnostic-phase-{brief.phase.id}"
             branch = workspace.branch(name, commit) if commit != brief.base else None
             outcome = PhaseOutcome(
-                phase=brief.phase.id, status="failed", reason=EDITED, commit=commit, diagnostic_branch=branch
+                phase=brief.phase.id, status="failed", reason=STARTS_OVER, commit=commit, diagnostic_branch=branch
             )
             streams.append_run(
                 PhaseFinished(
-                    cycle=brief.cycle, outcome=outcome, verdict=Stop(because=EDITED), mode=brief.mode, turn=brief.turn
+                    cycle=brief.cycle,
+                    outcome=outcome,
+                    verdict=Stop(because=STARTS_OVER),
+                    mode=brief.mode,
+                    turn=brief.turn,
                 )
             )
 
