@@ -14,6 +14,7 @@ from autopilot.agents import placing
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.pricing import PricedAgent
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
@@ -219,7 +220,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         own=begun.settings.agent_folders,
-        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
+        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder()), str(user_folder_path())),
         trusts_repository=begun.settings.trust_repository_config,
     )
 
