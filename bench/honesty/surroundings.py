@@ -19,6 +19,7 @@ def environment(folder: Path) -> dict[str, str]:
         **kept,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder / "home"),
+        "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_CACHE": str(folder / "cache"),
         "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_PASS_ENV": "RUSTUP_HOME,CARGO_HOME,PYENV_ROOT,JAVA_HOME",

@@ -16,6 +16,7 @@ from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.homes import Homes
 from autopilot.agents.pricing import PricedAgent
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
@@ -243,7 +244,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
+        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder()), str(user_folder_path())),
         trusts_repository=begun.settings.trust_repository_config,
     )
 

@@ -53,6 +53,8 @@ class SqliteJournal:
             head = newest(slots, self._chain)
             self._tip, self._lengths = rows.walk(self._db, self._path, self._chain)
             rows.check_head(self._db, self._path, head)
+            if head is None and (lost := newest(slots, None)) and lost.tip.seq:
+                raise failures.changed(self._path, f"entries lost (HEAD names entry {lost.tip.seq})")
             self._head = undo.enter_context(HeadFile(head_path(self._path), self._chain))
             if head is None:
                 self._head.lay()

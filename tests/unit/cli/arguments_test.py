@@ -61,7 +61,7 @@ def test_a_verb_takes_what_follows_it(verb: str) -> None:
         (
             ["frobnicate"],
             "Unknown verb 'frobnicate'.",
-            "Verbs: run, resume, stop, retry, status, replay, rebuild, demo, explain",
+            "Verbs: run, resume, stop, retry, status, replay, rebuild, adopt, demo, explain",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
