@@ -14,7 +14,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.request import Resumption
 from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.permission import STRENGTH, check_tier, tightened
-from autopilot.planning.user_choices import AgentChoices, UserChoices
+from autopilot.planning.user_choices import AgentChoices, OwnFiles, UserChoices
 
 RUN = "run-2026-01-01-120000"
 
@@ -75,14 +75,15 @@ SETTINGS = st.builds(
     sandbox=TIERS,
     confine_agents=st.booleans(),
     trust_repository_config=st.booleans(),
-    agent_folders=NAMES,
+    carry=st.dictionaries(st.sampled_from(["claude", "exec"]), NAMES),
     agent_env=NAMES,
     setup=st.sampled_from([None, "make"]),
 )
 AGENT = st.builds(
-    AgentChoices, confine=st.booleans(), trust_repository_config=st.booleans(), folders=NAMES, env=NAMES
+    AgentChoices, confine=st.booleans(), trust_repository_config=st.booleans(), env=NAMES
 )  # fmt: skip
-CHOICES = st.builds(UserChoices, agent=AGENT, keep_awake=st.booleans())
+OWN = st.dictionaries(st.sampled_from(["claude", "codex"]), st.builds(OwnFiles, carry=NAMES))
+CHOICES = st.builds(UserChoices, agent=AGENT, agents=OWN, keep_awake=st.booleans())
 
 
 @given(SETTINGS, CHOICES, st.none() | TIERS)
@@ -92,7 +93,9 @@ def test_the_config_of_today_can_only_take_away(settings: Settings, choices: Use
     assert STRENGTH[now.sandbox] >= STRENGTH[settings.sandbox]
     assert now.confine_agents >= max(settings.confine_agents, choices.agent.confine)
     assert now.trust_repository_config <= min(settings.trust_repository_config, choices.agent.trust_repository_config)
-    assert {*now.agent_folders} == {*settings.agent_folders} & {*choices.agent.folders}
+    for name, files in settings.carry.items():
+        allowed = choices.agents[name].carry if name in choices.agents else ()
+        assert {*now.carry[name]} == {*files} & {*allowed}
     assert {*now.agent_env} == {*settings.agent_env} & {*choices.agent.env}
     assert (now.agent, now.setup, now.commands) == (settings.agent, settings.setup, settings.commands)
 
