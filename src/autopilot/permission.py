@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -95,7 +95,7 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         sandbox=changes.sandbox or stronger,
         confine_agents=settings.confine_agents or agents.confine,
         trust_repository_config=settings.trust_repository_config and agents.trust_repository_config,
-        carry={name: _both(files, _carried(choices, name)) for name, files in settings.carry.items()},
+        carry=_still_carried(settings.carry, choices),
         agent_env=_both(settings.agent_env, agents.env),
         keep_awake=settings.keep_awake and choices.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,
@@ -104,8 +104,10 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
     )
 
 
-def _carried(choices: UserChoices, name: str) -> tuple[str, ...]:
-    return choices.agents[name].carry if name in choices.agents else ()
+def _still_carried(granted: Mapping[str, tuple[str, ...]], choices: UserChoices) -> dict[str, tuple[str, ...]]:
+    today = {name: own.carry for name, own in choices.agents.items()}
+    kept = {name: _both(files, today.get(name, ())) for name, files in granted.items()}
+    return {name: files for name, files in kept.items() if files}
 
 
 def _both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:

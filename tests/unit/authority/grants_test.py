@@ -95,7 +95,7 @@ def test_the_config_of_today_can_only_take_away(settings: Settings, choices: Use
     assert now.trust_repository_config <= min(settings.trust_repository_config, choices.agent.trust_repository_config)
     for name, files in settings.carry.items():
         allowed = choices.agents[name].carry if name in choices.agents else ()
-        assert {*now.carry[name]} == {*files} & {*allowed}
+        assert {*now.carry.get(name, ())} == {*files} & {*allowed}
     assert {*now.agent_env} == {*settings.agent_env} & {*choices.agent.env}
     assert (now.agent, now.setup, now.commands) == (settings.agent, settings.setup, settings.commands)
 
