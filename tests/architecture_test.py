@@ -10,18 +10,20 @@ PACKAGE = Path(__file__).parent.parent / "src" / "autopilot"
 
 EVERYTHING = {
     "pipeline", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "authority", "domain",
+    "sessions", "views", "authority", "home_files", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
     "cli":       {"adoption", "app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"adoption", "hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "ownership",
+    "app":       {"adoption", "hiring", "attesting", "command_trial", "consent", "consulting", "verdicts", "driving", "notifying", "ownership",
                   "permission", "projecting", "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},
-    "attesting": {"borrowing", "hiring", "driving", *EVERYTHING},
+    "attesting": {"borrowing", "derivation", "hiring", "driving", *EVERYTHING},
+    "derivation": {"planning", "steps", "workspace", "domain"},
     "command_trial": {"borrowing", "hiring", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
+    "consent":   {"hiring", *EVERYTHING},
     "consulting": {"hiring", "driving", "ownership", *EVERYTHING},
     "verdicts":  {"hiring", "driving", "permission", "projecting", *EVERYTHING},
     "driving":   {"accounts", "hiring", "permission", "projecting", "provision", "roadmap_edits", *EVERYTHING},
@@ -42,16 +44,18 @@ MAY_IMPORT = {
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
+    # What lies below `.autopilot` is opened one way, by whichever part it belongs to.
+    "home_files": {"domain"},
     "views":     {"journal", "domain"},
     "steps":     {"domain"},
     "gates":     {"domain"},
     "evidence":  {"domain"},
     "planning":  {"domain"},
-    "agents":    {"domain"},
-    "sandbox":   {"domain"},
-    "workspace": {"domain"},
-    "journal":   {"authority", "domain"},  # no journal can be opened without its user's key
-    "sessions":  {"domain"},
+    "agents":    {"home_files", "domain"},
+    "sandbox":   {"home_files", "domain"},
+    "workspace": {"home_files", "domain"},
+    "journal":   {"authority", "home_files", "domain"},  # no journal can be opened without its user's key
+    "sessions":  {"home_files", "domain"},
     "authority": {"domain"},
     "domain":    set(),
     "__main__":  {"cli"},

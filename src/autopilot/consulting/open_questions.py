@@ -8,6 +8,7 @@ from autopilot.domain.asked_papers import with_phase
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
 from autopilot.domain.protocols import Clock
 from autopilot.domain.value import Value
+from autopilot.home_files import read_file
 from autopilot.journal.asked_files import CONTEXT_MAP, DISCUSSION, QUESTIONS, AskedFile, write_open
 from autopilot.journal.failures import translated
 from autopilot.ownership import own_home
@@ -68,7 +69,7 @@ def _read(home: Path) -> list[tuple[Waiting, msgspec.Raw]]:
     path = home / QUESTIONS
     with translated(path):
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except FileNotFoundError:
             return []
     try:

@@ -77,7 +77,7 @@ def test_what_is_not_understood_is_never_ignored(words: list[str], what: str, do
 
 def test_the_help_text_names_every_verb_and_flag_and_no_other() -> None:
     verbs = (*VERBS, *(f"phases {v}" for v in PHASE_VERBS), *(f"receipt {v}" for v in RECEIPT_VERBS))
-    flags = {flag for verb in verbs for flag in parser_of(verb).flags()} | {"--help", "--version"}
+    flags = {flag for verb in verbs for flag in parser_of(verb).flags()} | {"--help", "--project", "--version"}
     named = {word.strip("[],|'") for word in HELP.split() if word.startswith("--")}
 
     assert named == flags
