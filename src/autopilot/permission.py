@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -88,6 +88,7 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
     only take away from them; a flag typed today is a grant of its own.
     """
     settings, agents = grant.settings, choices.agent
+    today = {name: own.carry for name, own in choices.agents.items()}
     stronger = said if said and STRENGTH[said] > STRENGTH[settings.sandbox] else settings.sandbox
     return msgspec.structs.replace(
         settings,
@@ -95,19 +96,13 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         sandbox=changes.sandbox or stronger,
         confine_agents=settings.confine_agents or agents.confine,
         trust_repository_config=settings.trust_repository_config and agents.trust_repository_config,
-        carry=_still_carried(settings.carry, choices),
+        carry={name: kept for name, files in settings.carry.items() if (kept := _both(files, today.get(name, ())))},
         agent_env=_both(settings.agent_env, agents.env),
         keep_awake=settings.keep_awake and choices.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,
         failover=changes.failover or settings.failover,
         backends={**settings.backends, **agents.roles},
     )
-
-
-def _still_carried(granted: Mapping[str, tuple[str, ...]], choices: UserChoices) -> dict[str, tuple[str, ...]]:
-    today = {name: own.carry for name, own in choices.agents.items()}
-    kept = {name: _both(files, today.get(name, ())) for name, files in granted.items()}
-    return {name: files for name, files in kept.items() if files}
 
 
 def _both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
