@@ -16,7 +16,7 @@ from autopilot.domain.request import Resumption, RunRequest
 from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.hiring import Crew
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied
+from autopilot.planning.user_choices import OwnFiles, UserChoices, applied
 from autopilot.planning.whole import Project
 
 STRENGTH = {"none": 0, "seatbelt": 1, "landlock": 1, "bubblewrap": 2, "auto": 3}
@@ -95,13 +95,19 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         sandbox=changes.sandbox or stronger,
         confine_agents=settings.confine_agents or agents.confine,
         trust_repository_config=settings.trust_repository_config and agents.trust_repository_config,
-        agent_folders=_both(settings.agent_folders, agents.folders),
+        carry=_carried(settings, choices),
         agent_env=_both(settings.agent_env, agents.env),
         keep_awake=settings.keep_awake and choices.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,
         failover=changes.failover or settings.failover,
         backends={**settings.backends, **agents.roles},
     )
+
+
+def _carried(settings: Settings, choices: UserChoices) -> dict[str, tuple[str, ...]]:
+    """The files that were granted to agents and are still named today."""
+    found = {name: _both(files, choices.agents.get(name, OwnFiles()).carry) for name, files in settings.carry.items()}
+    return {name: files for name, files in found.items() if files}
 
 
 def _both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
