@@ -30,10 +30,11 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "authority", "views", "cli", "app.py", "looping.py", "sessioning.py", "session_log.py", "attesting.py",
-    "borrowing.py", "command_trial.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py",
-    "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py",
-    "reporting.py", "serving.py", "tracing.py", "domain",
+    "sessions", "authority", "views", "cli", "app.py", "ownership.py", "permission.py", "adoption.py", "looping.py",
+    "sessioning.py", "session_log.py", "attesting.py", "derivation.py", "borrowing.py", "command_trial.py",
+    "consent.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py", "stopping.py",
+    "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py", "reporting.py",
+    "serving.py", "tracing.py", "home_files.py", "domain",
 )  # fmt: skip
 # A fault suite with more parts than these is told in one line.
 MOST_PARTS = 4
@@ -157,7 +158,7 @@ def rules() -> str:
 
 
 def canary() -> str:
-    return "\n".join(f"- a command {attack.what}" for attack in ATTACKS) + "\n"
+    return "\n".join(f"- it {attack.what}" for attack in ATTACKS) + "\n"
 
 
 def escapes() -> str:

@@ -259,6 +259,7 @@ class Driver:
 
     def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
+        workspace.bound(first.settings.limits)
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks, *self.crew.missing):
             self.warn(remark)
@@ -281,7 +282,7 @@ class Driver:
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
             looks=self._looks(workspace, first),
-            receipts=PhaseReceipts(self._signing(settings)),
+            receipts=PhaseReceipts(self._signing(settings), workspace.blobs),
             redact=redactor,
             inbox=FileInbox(self.home),
             elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first, atlas),

@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.homes import Homes
 from autopilot.agents.pricing import PricedAgent
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
@@ -26,7 +28,7 @@ from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import prices
-from autopilot.provision import Provision, provide
+from autopilot.provision import Ignores, Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.equipped import EquippedProcesses
@@ -35,6 +37,7 @@ from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.scratch import room
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.read_only_git import ReadOnlyRepository, read_only
 from autopilot.workspace.redoing import Redoing
 from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
@@ -60,6 +63,14 @@ def user_repository(root: Path, processes: ChildProcesses) -> UserRepository:
     places = Places(root=root, cache=cache_folder())
     git = Git(processes=processes, cwd=places.top, env=user_env(os.environ), flags=COMMON)
     return UserRepository(places.top, git, places.within)
+
+
+@contextmanager
+def looked_at(root: Path, processes: ChildProcesses) -> Iterator[ReadOnlyRepository]:
+    """The same repository for those who only look: nothing that it brings along can run."""
+    places = Places(root=root, cache=cache_folder())
+    with read_only(places.top, places.within, processes, os.environ, room) as repository:
+        yield repository
 
 
 def check_repository(root: Path, processes: ChildProcesses) -> str:
@@ -140,14 +151,18 @@ class Crew:
     missing: tuple[str, ...] = ()
 
 
-def hire(begun: RunStarted, launch: Path) -> Crew:
-    """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
+def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Crew:
+    """
+    The agents of a run and where it runs; raises before anything is written when one cannot be used here.
+
+    `ignores` says for those who only look whether git leaves a folder out.
+    """
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     ground = sandboxes.choose(settings.sandbox, processes)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
-    provision = provide(settings, root, workspace, ground, workspace.ignores)
+    provision = provide(settings, root, workspace, ground, ignores or workspace.ignores)
     view = _view(begun, workspace, provision.readable)
     kept = kept_of(root, processes, _signature(settings))
     held = kept if lease_s() else processes
@@ -229,7 +244,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
+        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder()), str(user_folder_path())),
         trusts_repository=begun.settings.trust_repository_config,
     )
 

@@ -76,14 +76,20 @@ def agent(
     tier: SandboxChoice = "none",
     readable: tuple[str, ...] = (),
     carry: tuple[str, ...] | None = None,
+    proxy: tuple[str, int] | None = None,
 ) -> CliAgent:
-    """The adapter of a real program, in the sandbox of that tier; it carries what points it at a service of ours."""
+    """
+    The adapter of a real program, in the sandbox of that tier; it carries what points it at a service of ours.
+
+    With a `proxy` it reaches that and nothing else.
+    """
     real = os.path.realpath(program(backend.program))
     try:
-        ground = choose(tier, ChildProcesses(territory=str(folder)))
+        ground = choose(tier, ChildProcesses(territory=str(folder)), open_network=proxy is None)
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    processes = ground.agents(AgentView(readable=readable)) if tier != "none" else ChildProcesses(territory=str(folder))
+    view = AgentView(readable=readable)
+    processes = ground.agents(view, None, proxy) if tier != "none" else ChildProcesses(territory=str(folder))
     carry = SET_UPS[backend.program].carry if carry is None else carry
     homes = homes_at(folder, {backend.name.partition(":")[0]: carry})
     return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes))

@@ -139,6 +139,7 @@ class RealRun:
             "HOME": str(self.place / "home"),
             "TMPDIR": str(self.place / "scratch"),
             "AUTOPILOT_CACHE": str(self.place / "cache"),
+            "XDG_STATE_HOME": os.environ.get("XDG_STATE_HOME", ""),
             "AUTOPILOT_CONFIG": str(self.place / "config"),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             **own,

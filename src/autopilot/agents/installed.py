@@ -5,7 +5,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from autopilot.agents.backend import Backend
@@ -31,11 +31,16 @@ SIGNING_IN: Mapping[str, str] = {
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
-def agent_checks(processes: Processes, environment: Mapping[str, str]) -> Iterator[Check]:
-    """One line for each that is there, or one that says that none is."""
+def agent_checks(
+    processes: Processes, environment: Mapping[str, str], is_foreign: Callable[[str], bool] = lambda _: False
+) -> Iterator[Check]:
+    """One line for each that is there, or one that says that none is. A foreign program is named and not started."""
     path = environment.get("PATH", os.defpath)
     found = [(backend, place) for backend in PREFERRED if (place := place_of(backend, environment))]
     for backend, place in found:
+        if is_foreign(place):
+            yield Check(level="ok", what="agent", found=f"{backend.name} at {place}, of the repository (not asked)")
+            continue
         ran = _asked(processes, place, path)
         if ran is None or ran.exit_code not in {0, None}:
             yield _broken(backend, place, ran)

@@ -36,6 +36,9 @@ class Limits(Value, frozen=True, kw_only=True):
     are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
     trouble, or an agent whose calls are killed from outside. `idle_seconds` is how long an agent may neither print nor
     change anything; 0: for ever.
+
+    From `work_files` on they bound what one agent may leave to be committed: new or changed files, their size in all
+    and of each, files that git ignores, and how long looking may take.
     """
 
     agent_seconds: int = 3600
@@ -73,6 +76,11 @@ class Limits(Value, frozen=True, kw_only=True):
     overload_most_seconds: float = 600.0
     overload_tries: int = 12
     interruptions: int = 10
+    work_files: int = 20_000
+    work_mebibytes: int = 1024
+    file_mebibytes: int = 256
+    ignored_files: int = 1_000_000
+    walk_seconds: float = 10.0
 
 
 class Honesty(Value, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Runs a command in a bubblewrap sandbox: no network, no home, and only its own folder to write in."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ ALONE = (
     "--new-session", "--clearenv", "--cap-drop", "ALL",
 )  # fmt: skip
 STARTS = 3
+NOT_STARTED = "the sandbox did not start"
 HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
@@ -59,16 +60,13 @@ class Bubblewrap:
             return refusal
         ran = self._confined(command, folder, timeout_s)
         for _ in range(STARTS - 1):
-            if not unstarted(ran):
+            if not ran.cut_off:
                 return ran
             # A file that was in /etc when we looked may be gone by now.
             self._fixed = tuple(fixed_arguments(self._walls))
             ran = self._confined(command, folder, timeout_s)
-        if unstarted(ran):
-            # A command may print such a line too; only if nothing at all runs was it the sandbox.
-            check = self._confined("true", folder, timeout_s)
-            if check.exit_code != 0:
-                raise _broken(check.stderr)
+        if ran.cut_off:
+            raise _broken(ran.cut_off)
         return ran
 
     def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
@@ -80,9 +78,17 @@ class Bubblewrap:
         return shell.as_shell(run_inside(self._processes, job, self._walls.filter))
 
 
-def unstarted(ran: Ran) -> bool:
-    """Whether bubblewrap itself seems to have failed, before the program began."""
-    return ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
+def as_begun(ran: Ran, began: bool | None) -> Ran:  # noqa: FBT001 - what is known, and no mode
+    """
+    As it ended; cut off if bubblewrap failed before the program began.
+
+    Where nobody heard whether it did, because the call was begun by an earlier process, its words count.
+    """
+    fails_like_bubblewrap = ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
+    if began or ran.exit_code != 1 or (began is None and not fails_like_bubblewrap):
+        return ran
+    said = ran.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+    return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
 
 
 def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:
@@ -105,7 +111,8 @@ def run_inside(processes: Processes, job: Job, program: bytes, started: Callable
             job, argv=argv, inherited=line.inherited, held_open=line.held_open, leaves="nothing"
         )
         try:
-            return processes.run(whole, begun)
+            ran = processes.run(whole, begun)
+            return as_begun(ran, line.began())
         finally:
             if not line.gone():
                 processes.sweep(job.mark)
@@ -141,7 +148,30 @@ def folder_arguments(walls: Walls, folder: str) -> Iterator[str]:
     shown[folder] = "--bind"
     for path, how in sorted(shown.items()):
         yield from (how, path, path)
+    for path in sockets_in((*SYSTEM, *readable), apart_from=folder):
+        yield from mask(path)
     yield from ("--remount-ro", "/", "--chdir", folder)
+
+
+def sockets_in(folders: Iterable[str], apart_from: str, listing: str = "/proc/net/unix") -> Iterator[str]:
+    """
+    Sockets in the folders, by every name they have there: whoever listens on one is reached through any wall.
+
+    A socket that was named from its own folder is not found; the kernel does not say which folder that was.
+    """
+    try:
+        lines = Path(listing).read_bytes().splitlines()
+    except OSError:
+        return
+    names = {os.fsdecode(line.split(maxsplit=7)[-1]) for line in lines if b" /" in line}
+    parents = {parent: os.path.realpath(parent) for parent in map(os.path.dirname, names)}
+    places = {f"{parents[os.path.dirname(name)]}/{os.path.basename(name)}" for name in names}  # noqa: PTH119, PTH120 - plain strings, at every start
+    for folder in dict.fromkeys(folders):
+        below = f"{os.path.realpath(folder)}/"
+        for place in sorted(places):
+            seen = f"{folder}/{place.removeprefix(below)}"
+            if place.startswith(below) and not place.startswith(f"{apart_from}/") and os.path.lexists(place):
+                yield seen
 
 
 def settings(environment: dict[str, str]) -> Iterator[str]:
@@ -165,9 +195,9 @@ def _system_folder(folder: Path) -> Iterator[str]:
         yield from ("--ro-bind", str(folder), str(folder))
 
 
-def _broken(stderr: bytes) -> SandboxUnavailable:
+def _broken(reason: str) -> SandboxUnavailable:
     return SandboxUnavailable(
-        f"the sandbox did not start: {stderr.decode(errors='replace').strip()[:300]}",
+        reason,
         why="a command that never ran says nothing about the work",
         do="run `autopilot doctor`; with `--unsandboxed` commands run unconfined and nothing is shown as verified",
     )
