@@ -19,7 +19,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
     nothing was said. `evidence` settles whether phases are done on which the planning files disagree. `symptom` and
-    `checks` are of `debug`: what is wrong, and the commands that show it.
+    `checks` are of `debug`: what is wrong, and the commands that show it. `trust` is the hash of what the user agrees
+    to for this once.
     """
 
     folder: str
@@ -43,6 +44,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     roadmap: RoadmapChoice | None = None
     symptom: str = ""
     checks: tuple[str, ...] = ()
+    trust: str = ""
 
     @property
     def wish(self) -> str:
@@ -59,7 +61,7 @@ class Resumption(Value, frozen=True, kw_only=True):
 
     `now`: neither a breaker's cooldown nor a usage window is waited for; agents are asked at once. `retry` is the one
     failed phase to try again, from `step` on; without a step from the one that failed. `roadmap` says what becomes of
-    changes to the roadmap that concern phases which have started.
+    changes to the roadmap that concern phases which have started. `trust` is as in a request.
     """
 
     agent: str | None = None
@@ -72,6 +74,7 @@ class Resumption(Value, frozen=True, kw_only=True):
     retry: str = ""
     step: str = ""
     roadmap: RoadmapChoice | None = None
+    trust: str = ""
 
 
 def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption:
@@ -84,6 +87,7 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
         wait=request.wait,
         failover=request.failover,
         roadmap=request.roadmap,
+        trust=request.trust,
     )
 
 

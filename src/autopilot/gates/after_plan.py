@@ -6,7 +6,6 @@ from autopilot.domain.results import PlanChecked, Planned
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 
-
 REVISE = "REVISION REQUIRED. "
 
 

@@ -160,6 +160,10 @@ BACKEND: Backend = Backend(
         }
     ),
     variables=codex.BACKEND.variables,
-    folders=codex.BACKEND.folders,
+    folder=codex.BACKEND.folder,
+    folder_variable=codex.BACKEND.folder_variable,
+    credentials=codex.BACKEND.credentials,
+    identity=codex.BACKEND.identity,
+    token_hosts=codex.BACKEND.token_hosts,
     counts="thread",
 )

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, WrittenFile, told
+from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 RAN_AND_FAILED = "shell_execute_error"
+# The account that a variable stands for, where the user has not chosen one in the program.
+KINDS = {"GOOGLE_GENAI_USE_VERTEXAI": "vertex-ai", "GEMINI_API_KEY": "gemini-api-key"}
 _CODE = re.compile(r'"code":\s?(\d{3})\b')
 
 
@@ -59,7 +63,9 @@ BACKEND = Backend(
     tested="0.61",
     own_prompt=12_000,
     program="gemini",
-    sign_in=SignIn(variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), files=(".gemini/oauth_creds.json",)),
+    sign_in=SignIn(
+        variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), files=(".gemini/oauth_creds.json",), kind="oauth-personal"
+    ),
     capabilities=Capabilities(resume=True, usage=True, read_only=True, observes=True),
     argv=argv,
     reader=lambda: parse,
@@ -76,5 +82,9 @@ BACKEND = Backend(
         "GOOGLE_APPLICATION_CREDENTIALS",
         "GOOGLE_GENAI_USE_GCA",
     ),
-    folders=(".gemini",),
+    folder=".gemini",
+    credentials=(".gemini/oauth_creds.json",),
+    identity=("refresh_token", "token_type"),
+    token_hosts=("oauth2.googleapis.com",),
+    settings=(WrittenFile(".gemini/settings.json", partial(quiet_settings, KINDS, "oauth-personal")),),
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.fields import amount, at, count, record, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -90,12 +91,14 @@ BACKEND = Backend(
     },
     variables=(
         "OPENCODE_CONFIG_CONTENT",
-        "OPENCODE_CONFIG",
         "OPENCODE_DISABLE_MODELS_FETCH",
         "GEMINI_API_KEY",
         "OPENROUTER_API_KEY",
         "OPENAI_BASE_URL",
         "ANTHROPIC_BASE_URL",
     ),
-    folders=(".config/opencode", ".local/share/opencode", ".local/state/opencode"),
+    folder=".config/opencode",
+    credentials=(".local/share/opencode/auth.json",),
+    identity=ONE_PER_PROVIDER,
+    token_hosts=PROVIDERS,
 )
