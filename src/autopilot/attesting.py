@@ -25,7 +25,7 @@ from autopilot.planning import config, detect, ids
 from autopilot.planning.folders import folder_of
 from autopilot.planning.whole import CONFIG
 from autopilot.sandbox import choose as sandboxes
-from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git import CLOSED, COMMON, Git, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes
@@ -214,7 +214,8 @@ def _computed(root: Path, phase: str, of_run: str | None = None) -> Held | None:
 def _blobs_of(root: Path) -> Blobs:
     """From the user's repository, or from ours where a commit has not landed."""
     processes = processes_of(root)
-    users = History(git=Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON), root=root)
+    env = {**user_env(os.environ), **CLOSED}  # `receipt show` only looks
+    users = History(git=Git(processes=processes, cwd=root, env=env, flags=COMMON), root=root)
     ours = GitWorkspace(Places(root=root, cache=cache_folder()), processes, "looking", os.environ)
 
     def blobs(commit: str, paths: tuple[str, ...]) -> Mapping[str, str]:
