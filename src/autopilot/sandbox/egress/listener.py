@@ -24,6 +24,7 @@ def born_in(pid: int) -> socket.socket:
         os.waitpid(child, 0)
     if not files:
         raise OSError(f"no socket could be made in the sandbox: {told.decode(errors='replace') or 'no answer'}")
+    os.set_inheritable(files[0], False)  # noqa: FBT003 - it takes no name
     return socket.socket(fileno=files[0])
 
 
