@@ -1,4 +1,4 @@
-"""Starts agents' own programs confined: network open, writes only where they work and keep their account."""
+"""Starts agents' own programs confined: they write only where they work and keep their account."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,33 +7,42 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
-from autopilot.sandbox import seatbelt, shell
+from autopilot.sandbox import confine, seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
 from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments, unstarted
-from autopilot.sandbox.landlock import DEVICES, Fences, complains, launched, without
+from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
 from autopilot.sandbox.toolchain import is_within
 
 Started = Callable[[int], None] | None
+# Where an agent's proxy listens: the host and the port.
+Address = tuple[str, int]
 TEMPORARY = "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
 @dataclass(frozen=True, slots=True)
 class BubblewrapAgents:
-    """Fulfils `Processes`. May make namespaces of its own inside: many agents bring a sandbox for their commands."""
+    """
+    Fulfils `Processes`. May make namespaces of its own inside: many agents bring a sandbox for their commands.
+
+    With a `proxy` its network is its own and empty; without, it is the machine's.
+    """
 
     processes: Processes
     walls: Walls
     view: AgentView
+    proxy: Address | None = None
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
         seen = sight(job, self.view)
         environment = {**job.env, "TMPDIR": TEMPORARY}
         words = ("--chdir", seen.place, "--", *shell.limited(job.argv, self.walls.ceilings))
-        argv = (self.walls.bwrap, *cage(seen), *settings(environment), *words)
+        network = ("--unshare-net",) if self.proxy else ()
+        argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
         ran = run_inside(self.processes, caged, self.walls.filter, started)
         return never_begun(ran) if unstarted(ran) else ran
@@ -73,25 +82,41 @@ def kernel_settings(folder: str = "/proc") -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class LandlockAgents:
-    """Fulfils `Processes`. What lies in the workspace cannot be hidden: settings of the repository stay in sight."""
+    """
+    Fulfils `Processes`. What lies in the workspace cannot be hidden: settings of the repository stay in sight.
+
+    With a `proxy` on 127.0.0.1 the agent reaches that and nothing else, as far as `to_proxy` can tell addresses apart;
+    without, it reaches the whole network.
+    """
 
     processes: Processes
     fences: Fences
     view: AgentView
+    to_proxy: ToProxy | None = None
+    proxy: Address | None = None
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
+        program, network = self._network()
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = scratch.path
             home = _home(private, seen)
-            writable = (*seen.writable, private, *DEVICES)
-            launcher = launched(_open(self.fences.shown, seen), writable, self.fences.filter, seen.own)
+            writable = (*seen.writable, private, *DEVICES, *TERMINALS)
+            launcher = launched(_open(self.fences.shown, seen), writable, program, seen.own, network)
             environment = {**job.env, "HOME": home, "TMPDIR": private}
             argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
             caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")
             ran = self.processes.run(holding(scratch, caged), started)
             return never_begun(ran) if complains(ran) else ran
+
+    def _network(self) -> tuple[bytes, tuple[str, ...]]:
+        """The filter, and the launcher's words about the network."""
+        if self.proxy is None:
+            return self.fences.filter, ()
+        if self.to_proxy is None:
+            raise no_fence()
+        return self.to_proxy.filter, self.to_proxy.words(self.proxy[1])
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -101,6 +126,14 @@ def never_begun(ran: Ran) -> Ran:
     """The sandbox did not start, so the agent did nothing: that is for us to repeat, and nothing it is blamed for."""
     said = ran.stderr.decode(errors="replace").strip().splitlines()
     return msgspec.structs.replace(ran, cut_off=f"the sandbox did not start: {said[0][:200]}")
+
+
+def no_fence() -> SandboxUnavailable:
+    return SandboxUnavailable(
+        f"Landlock cannot hold an agent to its proxy here: ABI {confine.NETWORK_SINCE} (Linux 6.7) is needed.",
+        why="The agent could reach every service of this machine and of its network.",
+        do="Install the package `bubblewrap`, or accept it with --open-network.",
+    )
 
 
 def holding(scratch: Scratch, job: Job) -> Job:
@@ -129,16 +162,18 @@ def _home(private: str, seen: Sight) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeatbeltAgents:
-    """Fulfils `Processes`."""
+    """Fulfils `Processes`. With a `proxy` on this machine the agent reaches that and nothing else."""
 
     processes: Processes
     view: AgentView
+    proxy: Address | None = None
 
     def run(self, job: Job, started: Started = None) -> Ran:
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = os.path.realpath(scratch.path)
-            text = seatbelt.profile(seen.readable, (*seen.writable, private), network=True, hidden=seen.hidden)
+            network = seatbelt.proxied(self.proxy[1]) if self.proxy else seatbelt.OPEN_NETWORK
+            text = seatbelt.profile(seen.readable, (*seen.writable, private), network=network, hidden=seen.hidden)
             environment = {**job.env, "HOME": _home(private, seen), "TMPDIR": private}
             argv = (seatbelt.PROGRAM, "-p", text, *job.argv)
             caged = msgspec.structs.replace(job, argv=argv, env=environment)

@@ -13,11 +13,11 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Processes, Ran, Sandbox
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox import confine, seatbelt, seccomp
-from autopilot.sandbox.agent_cages import BubblewrapAgents, LandlockAgents, SeatbeltAgents
+from autopilot.sandbox.agent_cages import Address, BubblewrapAgents, LandlockAgents, SeatbeltAgents
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
 from autopilot.sandbox.canary import attacks, weakness
-from autopilot.sandbox.landlock import LEAST_ABI, Fences, Landlock, system_places
+from autopilot.sandbox.landlock import LEAST_ABI, Fences, Landlock, ToProxy, system_places
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.toolchain import Toolchain, look
@@ -28,9 +28,15 @@ Commands = Callable[[tuple[str, ...], str], Sandbox]
 
 
 class Agents(Protocol):
-    """Where agents' own programs are confined; what starts them may be another than what starts commands."""
+    """
+    Where agents' own programs are confined; what starts them may be another than what starts commands.
 
-    def __call__(self, view: AgentView, processes: Processes | None = None) -> Processes: ...
+    With a `proxy` they reach that and nothing else; without, the whole network.
+    """
+
+    def __call__(
+        self, view: AgentView, processes: Processes | None = None, proxy: Address | None = None
+    ) -> Processes: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +143,8 @@ class Search:
         return Candidate(
             tier="bubblewrap",
             commands=lambda readable, mark: Bubblewrap(self.processes, replace(walls, readable=readable), mark),
-            agents=lambda view, processes=None: BubblewrapAgents(
-                processes or self.processes, replace(walls, filter=agent), view
+            agents=lambda view, processes=None, proxy=None: BubblewrapAgents(
+                processes or self.processes, replace(walls, filter=agent), view, proxy
             ),
             about=about,
         )
@@ -156,11 +162,14 @@ class Search:
             ceilings=self.ceilings,
         )
         agent = replace(verify, filter=seccomp.compiled(seccomp.FOR_AGENTS_ON_LANDLOCK, machine))
+        to_proxy = ToProxy(filter=seccomp.compiled(seccomp.TO_A_PROXY, machine), by_address=True)
         scoped = version >= confine.SIGNALS_SINCE
         yield Candidate(
             tier="landlock",
             commands=lambda readable, mark: Landlock(self.processes, replace(verify, readable=readable), mark),
-            agents=lambda view, processes=None: LandlockAgents(processes or self.processes, agent, view),
+            agents=lambda view, processes=None, proxy=None: LandlockAgents(
+                processes or self.processes, agent, view, to_proxy, proxy
+            ),
             about=f"ABI {version}{'' if scoped else '; signals not scoped'}",
             signals=scoped,
         )
@@ -174,7 +183,7 @@ class Search:
             commands=lambda readable, mark: seatbelt.Seatbelt(
                 self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable, ceilings=self.ceilings), mark
             ),
-            agents=lambda view, processes=None: SeatbeltAgents(processes or self.processes, view),
+            agents=lambda view, processes=None, proxy=None: SeatbeltAgents(processes or self.processes, view, proxy),
         )
 
     def none(self) -> Ground:
@@ -182,7 +191,7 @@ class Search:
             tier="none",
             label=PlainProcess(self.processes, self.toolchain).label,
             commands=lambda _, mark: PlainProcess(self.processes, self.toolchain, mark, self.ceilings),
-            agents=lambda view, processes=None: processes or self.processes,  # noqa: ARG005 - unconfined, all is in view
+            agents=lambda view, processes=None, proxy=None: processes or self.processes,  # noqa: ARG005 - unconfined, all is in view
             warning=f"The sandbox is switched off: {UNCONFINED}.",
         )
 

@@ -11,11 +11,13 @@ from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, shell
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.scratch import scratch_folder
-from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
+from autopilot.sandbox.toolchain import SYSTEM, Toolchain, is_within, private_places
 
 # Earlier versions let a command empty every file its user may write.
 LEAST_ABI = 3
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+# Agents' programs run their commands in pseudo-terminals. Those of the user's other programs are there as well.
+TERMINALS = ("/dev/ptmx", "/dev/pts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,17 @@ class Fences:
     shown: tuple[str, ...]
     readable: tuple[str, ...] = ()
     ceilings: Ceilings = Ceilings()  # noqa: RUF009 - frozen, so it is safe to share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToProxy:
+    """How a program is held to its proxy: by a filter, and by whether the whole address counts or its port alone."""
+
+    filter: bytes
+    by_address: bool
+
+    def words(self, port: int) -> tuple[str, str]:
+        return (confine.ASK if self.by_address else confine.PORT, str(port))
 
 
 class Landlock:
@@ -74,12 +87,16 @@ class Landlock:
 
 
 def launched(
-    readable: Iterable[str], writable: Iterable[str], program: bytes, listed: Iterable[str] = ()
+    readable: Iterable[str],
+    writable: Iterable[str],
+    program: bytes,
+    listed: Iterable[str] = (),
+    network: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """The launcher's command line, up to the program it is to confine."""
     kinds = {confine.LIST: listed, confine.READ: readable, confine.WRITE: writable}
     words = (word for kind, paths in kinds.items() for path in paths for word in (kind, path))
-    return (sys.executable, "-I", "-S", confine.__file__, *words, "--filter", program.hex(), "--")
+    return (sys.executable, "-I", "-S", confine.__file__, *words, confine.FILTER, program.hex(), *network, "--")
 
 
 def complains(ran: Ran) -> bool:
@@ -98,7 +115,14 @@ def broken(stderr: bytes) -> SandboxUnavailable:
 def system_places() -> tuple[str, ...]:
     """The system's folders. Landlock cannot hide what lies in a shown folder, so `/etc` is shown entry by entry."""
     others = (folder for folder in SYSTEM if folder != "/etc")
-    return (*others, "/proc", *without("/etc", (*private_places(), "/etc/shadow")))
+    return (*others, "/proc", *without("/etc", (*private_places(), "/etc/shadow")), *our_python())
+
+
+def our_python() -> Iterator[str]:
+    """Where the Python that runs us is from: anywhere, but never as a whole if the user's home lies in it."""
+    home = os.path.realpath(os.environ.get("HOME") or "/nonexistent")
+    places = (sys.base_prefix, str(Path(os.__file__).parent), str(Path(os.path.realpath(sys.executable)).parent))
+    yield from (place for place in map(os.path.realpath, places) if place != "/" and not is_within(home, place))
 
 
 def without(path: str, hidden: tuple[str, ...]) -> Iterator[str]:

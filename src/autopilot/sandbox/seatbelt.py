@@ -17,6 +17,13 @@ SYSTEM_READABLE = (
     "/private/var/select", "/Applications/Xcode.app", "/dev",
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd")
+# Later rules win. Sockets of the file system lead to whoever listens there; names are looked up through one of them.
+NO_NETWORK = ("(deny network*)",)
+OPEN_NETWORK = (
+    "(allow network*)",
+    "(deny network* (remote unix-socket))",
+    '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
+)
 SECRETS = ("/private/etc/master.passwd", "/private/etc/sudoers", "/private/etc/ssh", "/Library/Keychains")
 
 
@@ -64,7 +71,11 @@ class Seatbelt:
 
 
 def profile(
-    readable: Iterable[str], writable: Iterable[str], *, network: bool = False, hidden: Iterable[str] = ()
+    readable: Iterable[str],
+    writable: Iterable[str],
+    *,
+    network: Iterable[str] = NO_NETWORK,
+    hidden: Iterable[str] = (),
 ) -> str:
     """The profile's text: later rules win, so what is hidden comes behind what shows it."""
     lines = (
@@ -79,9 +90,14 @@ def profile(
         f"(allow file-write-data file-ioctl {_paths(DEVICES)})",
         f"(allow file-read* file-write* {_paths(writable)})",
         *(f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in hidden),
-        "(allow network*)" if network else "(deny network*)",
+        *network,
     )
     return "\n".join(lines)
+
+
+def proxied(port: int) -> tuple[str, ...]:
+    """The rules for a program that may reach this port of the machine and nothing else."""
+    return (*NO_NETWORK, f'(allow network-outbound (remote ip "localhost:{port}"))')
 
 
 def _paths(paths: Iterable[str]) -> str:
