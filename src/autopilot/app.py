@@ -421,6 +421,11 @@ def resume(
         keep_awake=settings.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,
         failover=changes.failover or settings.failover,
+        network=msgspec.structs.replace(
+            settings.network,
+            open=settings.network.open or changes.open_network,
+            asked=(*settings.network.asked, *changes.hosts),
+        ),
     )
     crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
     left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")

@@ -4,22 +4,22 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
-from autopilot.agents import placing
+from autopilot.agents import placing, reach
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.pricing import PricedAgent
-from autopilot.domain.errors import AgentUnavailable, UsageInvalid
+from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Network, Settings
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
@@ -28,6 +28,8 @@ from autopilot.planning import prices
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.egress.registries import registries
+from autopilot.sandbox.egress.rules import Refused, rule_of
 from autopilot.sandbox.equipped import EquippedProcesses
 from autopilot.sandbox.kept import LEASE_S, KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
@@ -42,6 +44,9 @@ Warn = Callable[[str], None]
 LONGEST_LEASE_S = 86_400
 PLAYED = ("scripted:", "replay:")
 LEASE = "AUTOPILOT_LEASE"
+OPEN_NETWORK = (
+    "The network is open to agents: they reach every service that you reach, and can send anywhere what they read."
+)
 
 
 def cache_folder() -> Path:
@@ -92,7 +97,7 @@ def lease_s() -> float:
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
     asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
-    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env)
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, settings.network)
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -131,7 +136,8 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
-    ground = sandboxes.choose(settings.sandbox, processes)
+    check_hosts(settings.network)
+    ground = labeled(sandboxes.choose(settings.sandbox, processes), settings)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     provision = provide(settings, root, workspace, ground, workspace.ignores)
@@ -147,6 +153,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         begun.run,
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
+        reach=lambda role: reach.allowed(role, settings.network, registries(os.environ).hosts),
     )
     staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
     return Crew(
@@ -215,7 +222,35 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         own=begun.settings.agent_folders,
         hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
         trusts_repository=begun.settings.trust_repository_config,
+        open_network=begun.settings.network.open,
+        records=str(records_of(root)),
     )
+
+
+def records_of(root: Path) -> Path:
+    """Where what calls tried to reach is written down while they go on."""
+    return root / ".autopilot" / "egress"
+
+
+def labeled(ground: sandboxes.Ground, settings: Settings) -> sandboxes.Ground:
+    """What facts of the run carry, and what the user is told, where agents have the open network."""
+    if not settings.network.open or ground.tier == "none" or not settings.confine_agents:
+        return ground
+    warning = " ".join(filter(None, (ground.warning, OPEN_NETWORK)))
+    return replace(ground, label=f"{ground.label}; agents had the open network", warning=warning)
+
+
+def check_hosts(network: Network) -> None:
+    """Raises `ConfigInvalid` for an entry that names no host: a list about safety is never half read."""
+    for entry in (*network.listed, *network.registry_hosts):
+        try:
+            rule_of(entry)
+        except Refused as refusal:
+            raise ConfigInvalid(
+                f"agents cannot be allowed to reach {entry!r}: {refusal.sentence}",
+                why="The list says all that agents may reach besides their own service.",
+                do="Write host, host:port or *.suffix, in [network] of config.toml or with --allow-host.",
+            ) from refusal
 
 
 def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""What an agent's own program can reach: its workspace, its account and the network, and nothing else of the user's."""
+"""What an agent's own program can see: its workspace and its account, and nothing else of the user's."""
 
 import os
-import socket
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -127,15 +126,6 @@ def test_further_folders_of_the_home_are_open_only_when_the_user_names_them(cage
 
     cage.run("echo x > ~/.config/mine/x", cage.agents(own=(".config/mine",)))
     assert (cage.home / ".config/mine/x").exists()
-
-
-def test_an_agent_reaches_the_network(cage: Cage) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(PATIENCE_S)
-        cage.run(f"echo hello > /dev/tcp/127.0.0.1/{listener.getsockname()[1]}")
-        connection, _ = listener.accept()
-        with connection:
-            assert connection.recv(10) == b"hello\n"
 
 
 def test_nothing_an_agent_started_outlives_its_call(cage: Cage) -> None:

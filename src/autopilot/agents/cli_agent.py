@@ -15,10 +15,11 @@ import msgspec
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
-from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, passed_on
+from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, nowhere, passed_on
 from autopilot.agents.models import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
 from autopilot.agents.printing import ending, plain
+from autopilot.agents.reach import hosts_of
 from autopilot.agents.reset_times import epoch_time, reset_time
 from autopilot.agents.strict_schema import strict, unpadded
 from autopilot.agents.transcripts import store, transcript
@@ -80,7 +81,7 @@ class Desk:
     Where calls are made from: the run, its processes, and where transcripts go.
 
     `confined`: the processes are in a sandbox of ours, in which a program's own one for its commands cannot be made.
-    `past_work` is what calls of an earlier run left behind.
+    `past_work` is what calls of an earlier run left behind, `reach` the hosts that the user allows by role.
     """
 
     processes: Processes
@@ -88,6 +89,7 @@ class Desk:
     run: str
     confined: bool = False
     past_work: Callable[[str], Redo] = lambda _: leave_alone
+    reach: Callable[[str], tuple[str, ...]] = nowhere
 
 
 class CliAgent:
@@ -112,13 +114,14 @@ class CliAgent:
             asked=call.prompt,
             talk=talk,
             idle_s=call.idle_seconds,
+            hosts=(*hosts_of(backend, os.environ), *desk.reach(call.role)),
         )
         ran = desk.processes.run(job, started)
         store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
         if not talk.reader.seen:
             talk.heard(ran.stdout)
         reply = reply_of(call, backend, talk.reader, ran)
-        return lifeless(msgspec.structs.replace(reply, seconds=ran.seconds), call, ran)
+        return lifeless(msgspec.structs.replace(reply, seconds=ran.seconds, tries=ran.tries), call, ran)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

@@ -25,12 +25,25 @@ PASSED_ON = frozenset({"PATH", "HOME", "USER", "LANG", "TZ", "TERM", "SHELL", "T
 PASS_MORE = "AUTOPILOT_PASS_ENV"  # noqa: S105 - the name of a variable
 
 
+def nowhere(role: str) -> tuple[str, ...]:  # noqa: ARG001 - the same for every role
+    """The hosts that are allowed where the user has allowed none."""
+    return ()
+
+
 class ExecAgent:
     """Runs `command` once a call, in the call's folder. Keeps a transcript of each call."""
 
-    def __init__(self, command: str, processes: Processes, transcripts: Path, run: str, launch_folder: Path) -> None:
+    def __init__(
+        self,
+        command: str,
+        processes: Processes,
+        transcripts: Path,
+        run: str,
+        launch_folder: Path,
+        reach: Callable[[str], tuple[str, ...]] = nowhere,
+    ) -> None:
         self._argv = argv_of(command, launch_folder)
-        self._processes, self._transcripts, self._run = processes, transcripts, run
+        self._processes, self._transcripts, self._run, self._reach = processes, transcripts, run, reach
 
     def call(self, call: Call, started: Callable[[int], None]) -> Reply:
         """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
@@ -45,10 +58,11 @@ class ExecAgent:
             asked=call.prompt,
             idle_s=call.idle_seconds,
             may_be_silent=True,
+            hosts=self._reach(call.role),
         )
         ran = self._processes.run(job, started)
         store(self._transcripts, transcript(call.id, self._argv, question, ran))
-        return lifeless(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds), call, ran)
+        return lifeless(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds, tries=ran.tries), call, ran)
 
 
 def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:

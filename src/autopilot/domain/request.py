@@ -19,7 +19,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
     nothing was said. `evidence` settles whether phases are done on which the planning files disagree. `symptom` and
-    `checks` are of `debug`: what is wrong, and the commands that show it.
+    `checks` are of `debug`: what is wrong, and the commands that show it. `hosts` are those agents may reach as well.
     """
 
     folder: str
@@ -43,6 +43,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     roadmap: RoadmapChoice | None = None
     symptom: str = ""
     checks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    open_network: bool = False
 
     @property
     def wish(self) -> str:
@@ -72,6 +74,8 @@ class Resumption(Value, frozen=True, kw_only=True):
     retry: str = ""
     step: str = ""
     roadmap: RoadmapChoice | None = None
+    hosts: tuple[str, ...] = ()
+    open_network: bool = False
 
 
 def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption:
@@ -84,6 +88,8 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
         wait=request.wait,
         failover=request.failover,
         roadmap=request.roadmap,
+        hosts=request.hosts,
+        open_network=request.open_network,
     )
 
 

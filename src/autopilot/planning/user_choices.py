@@ -56,6 +56,19 @@ class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
     otel: bool = False
 
 
+class NetworkChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """
+    What confined agents may reach besides their own service, as `host`, `host:port` or `*.suffix`.
+
+    `registries`: the hosts that the set-up command installs from, besides those of the user's own client settings; or
+    true, which lets agents that do the work install from those as well. `open`: agents reach all that the user does.
+    """
+
+    hosts: tuple[str, ...] = ()
+    registries: bool | tuple[str, ...] = False
+    open: bool = False
+
+
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
     keep_awake: bool = True
@@ -63,6 +76,7 @@ class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent: AgentChoices = AgentChoices()
     notify: NotifyChoices = NotifyChoices()
     traces: TraceChoices = TraceChoices()
+    network: NetworkChoices = NetworkChoices()
 
 
 def read(text: str | None, path: str) -> UserChoices:
@@ -120,4 +134,11 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         agent_env=choices.agent.env,
         keep_awake=settings.keep_awake and choices.keep_awake,
         backends={**settings.backends, **choices.agent.roles},
+        network=msgspec.structs.replace(
+            settings.network,
+            open=settings.network.open or choices.network.open,
+            hosts=choices.network.hosts,
+            registries=choices.network.registries is True,
+            registry_hosts=() if isinstance(choices.network.registries, bool) else choices.network.registries,
+        ),
     )

@@ -10,6 +10,7 @@ import msgspec
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
+from autopilot.sandbox.egress.passage import Passage
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.lifeline import Lifeline
 from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
@@ -85,11 +86,18 @@ def unstarted(ran: Ran) -> bool:
     return ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
 
 
-def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:
+def run_inside(
+    processes: Processes,
+    job: Job,
+    program: bytes,
+    started: Callable[[int], None] | None = None,
+    way_out: Passage | None = None,
+) -> Ran:
     """
     Run bubblewrap's command line under the filter. Everything inside is gone when this returns or raises.
 
-    Its options, among them the environment with perhaps a key in it, are in no list of processes.
+    With a `way_out` it is started by the program that serves it. Its options, among them the environment with perhaps a
+    key in it, are in no list of processes.
     """
     bwrap, *rest = job.argv
     end = rest.index("--")
@@ -100,10 +108,11 @@ def run_inside(processes: Processes, job: Job, program: bytes, started: Callable
             if started is not None:
                 started(pid)
 
+        inherited = (*line.inherited, *way_out.inherited) if way_out else line.inherited
         argv = (bwrap, *line.arguments, *rest[end:])
-        whole = msgspec.structs.replace(
-            job, argv=argv, inherited=line.inherited, held_open=line.held_open, leaves="nothing"
-        )
+        if way_out:
+            argv = way_out.leading((bwrap, *line.handed_over, *rest[end:]), line.telling)
+        whole = msgspec.structs.replace(job, argv=argv, inherited=inherited, held_open=line.held_open, leaves="nothing")
         try:
             return processes.run(whole, begun)
         finally:

@@ -37,8 +37,17 @@ class Lifeline:
 
     @property
     def arguments(self) -> tuple[str, ...]:
+        return ("--info-fd", str(self._telling), *self.handed_over)
+
+    @property
+    def handed_over(self) -> tuple[str, ...]:
+        """The arguments for who tells us of the first process by other means, through `telling`."""
         filters = ("--seccomp", str(self._filter)) if self._filter is not None else ()
-        return ("--info-fd", str(self._telling), *filters, "--args", str(self._options))
+        return (*filters, "--args", str(self._options))
+
+    @property
+    def telling(self) -> int:
+        return self._telling
 
     @property
     def inherited(self) -> tuple[int, ...]:
@@ -51,7 +60,9 @@ class Lifeline:
         return (self._told,)
 
     def hold(self, pid: int) -> None:
-        """Take hold of the sandbox started as process `pid`; it waits until it has told us its first process."""
+        """
+        Take hold of the sandbox started as process `pid`, or by it; it waits until it has told us its first process.
+        """
         os.close(self._telling)
         self._telling = -1
         found = _PID.search(_read(self._told, PATIENCE_S))
@@ -60,7 +71,8 @@ class Lifeline:
         first = int(found[1])
         with suppress(OSError):
             self._first = os.pidfd_open(first)
-            if int(marks.stat_of(str(first))[1]) != pid:
+            above = marks.stat_of(str(first))[1].decode()
+            if str(pid) not in {above, marks.stat_of(above)[1].decode()}:
                 self._let_go()
 
     def gone(self) -> bool:

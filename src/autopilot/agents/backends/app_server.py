@@ -161,5 +161,6 @@ BACKEND: Backend = Backend(
     ),
     variables=codex.BACKEND.variables,
     folders=codex.BACKEND.folders,
+    reach=codex.BACKEND.reach,
     counts="thread",
 )

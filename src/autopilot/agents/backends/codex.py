@@ -6,10 +6,12 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
 from autopilot.agents.fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, Spent, StreamEvent, Used
+
+API = "api.openai.com"
 
 # Reviewers that run the project's commands need room for what these write; their checkout is thrown away.
 SANDBOX = {"read": "read-only", "run": "workspace-write", "write": "workspace-write"}
@@ -113,4 +115,9 @@ BACKEND = Backend(
     variables=("CODEX_HOME", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"),
     folders=(".codex",),
     counts="thread",
+    reach=Reach(
+        keys=dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), (API,)),
+        account=("chatgpt.com", "auth.openai.com"),
+        bases={"OPENAI_BASE_URL": API},
+    ),
 )

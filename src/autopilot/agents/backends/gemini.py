@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
+
+API = "generativelanguage.googleapis.com"
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 RAN_AND_FAILED = "shell_execute_error"
@@ -77,4 +79,12 @@ BACKEND = Backend(
         "GOOGLE_GENAI_USE_GCA",
     ),
     folders=(".gemini",),
+    reach=Reach(
+        keys=dict.fromkeys(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (API,)),
+        account=("cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com"),
+        bases={"GOOGLE_GEMINI_BASE_URL": API},
+        switches={
+            "GOOGLE_GENAI_USE_VERTEXAI": ("{GOOGLE_CLOUD_LOCATION}-aiplatform.googleapis.com", "oauth2.googleapis.com")
+        },
+    ),
 )

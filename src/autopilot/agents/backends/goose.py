@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -92,4 +92,12 @@ BACKEND = Backend(
     folders=(".config/goose", ".local/share/goose"),
     counts="thread",
     names_threads=True,
+    reach=Reach(
+        keys=PROVIDERS,
+        bases={
+            "OPENAI_HOST": "api.openai.com",
+            "OPENAI_BASE_URL": "api.openai.com",
+            "ANTHROPIC_HOST": "api.anthropic.com",
+        },
+    ),
 )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.fields import amount, at, count, record, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -98,4 +98,5 @@ BACKEND = Backend(
         "ANTHROPIC_BASE_URL",
     ),
     folders=(".config/opencode", ".local/share/opencode", ".local/state/opencode"),
+    reach=Reach(keys=PROVIDERS, bases={"OPENAI_BASE_URL": "api.openai.com", "ANTHROPIC_BASE_URL": "api.anthropic.com"}),
 )

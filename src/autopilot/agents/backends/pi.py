@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import (
@@ -84,4 +84,5 @@ BACKEND = Backend(
     env={"PI_SKIP_VERSION_CHECK": "1"},
     variables=("GEMINI_API_KEY", "OPENROUTER_API_KEY", "PI_CODING_AGENT_DIR"),
     folders=(".pi",),
+    reach=Reach(keys=PROVIDERS),
 )

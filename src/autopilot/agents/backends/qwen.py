@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
 from autopilot.agents.backends.message_stream import begun, came_back, said
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Spent, StreamEvent
+
+API = "dashscope.aliyuncs.com"
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 UNSTRUCTURED = "no structured output"
@@ -76,4 +78,9 @@ BACKEND = Backend(
     variables=("OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_BASE_URL"),
     folders=(".qwen",),
     counts="thread",
+    reach=Reach(
+        keys=dict.fromkeys(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (API,)),
+        account=(API,),
+        bases={"OPENAI_BASE_URL": API, "DASHSCOPE_BASE_URL": API},
+    ),
 )

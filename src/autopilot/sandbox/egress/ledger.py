@@ -14,8 +14,8 @@ Row = list[str | int]
 class Tried:
     """One host, port and verdict: how often, and how much went there and came back."""
 
-    def __init__(self, key: tuple[str, int, str, str], count: int = 0, sent: int = 0, received: int = 0) -> None:
-        self.key, self.count, self.sent, self.received = key, count, sent, received
+    def __init__(self, key: tuple[str, int, str, str]) -> None:
+        self.key, self.count, self.sent, self.received = key, 0, 0, 0
 
     def row(self) -> Row:
         return [*self.key, self.count, self.sent, self.received]
@@ -25,13 +25,14 @@ class Ledger:
     """
     Written to one open file, over and over: what is there when the writer is killed is what it knew a moment before.
 
-    What an earlier writer left in the file is gone on from. There are never more than so many rows, whatever is tried.
+    There are never more than so many rows, whatever is tried.
     """
 
     def __init__(self, file: int) -> None:
         self._file, self._lock, self._changed = file, threading.Lock(), threading.Event()
-        self._rows = {tried.key: tried for tried in map(_tried, rows_in(os.pread(file, 1 << 20, 0)))}
-        self.sent = sum(tried.sent for tried in self._rows.values())
+        self._rows: dict[tuple[str, int, str, str], Tried] = {}
+        self.sent = 0
+        os.ftruncate(file, 0)
 
     def note(self, host: str, port: int, verdict: str, reason: str = "") -> Tried:
         """`verdict` is allowed, refused or failed; `reason` says which rule, or what failed."""
@@ -78,9 +79,3 @@ def rows_in(text: bytes) -> list[Row]:
     except ValueError:
         return []
     return found if isinstance(found, list) else []
-
-
-def _tried(row: Row) -> Tried:
-    host, port, verdict, reason, count, sent, received = row
-    key = (str(host), int(port), str(verdict), str(reason))
-    return Tried(key, int(count), int(sent), int(received))

@@ -32,7 +32,8 @@ def main(files: list[str], words: list[str]) -> int:
     `files` are open ones by their numbers: the policy, the record of what is tried, where to tell of the sandbox's
     first process, and the listener; without a listener one is made inside bubblewrap, whose command line `words` is.
     """
-    ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in files:
         if number != NONE:
             os.set_inheritable(int(number), False)  # noqa: FBT003 - it takes no name
@@ -107,7 +108,7 @@ class Agent:
 def let_go() -> None:
     """Of all that was open for the agent only, its input and output among it."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for number in map(int, os.listdir("/proc/self/fd")):
+    for number in map(int, os.listdir("/dev/fd")):
         if number <= 2:  # noqa: PLR2004 - input, output and errors
             os.dup2(nothing, number, inheritable=False)
         elif _passed_on(number):
