@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autopilot import serving
+from autopilot.authority.seal import seal_of
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -31,11 +32,11 @@ from autopilot.domain.settings import Settings
 from autopilot.domain.verdict import Advance
 from autopilot.evidence.visual import browser
 from autopilot.journal import rows
-from autopilot.journal.chain import Tip, link
+from autopilot.journal.chain import Tip, chain_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.codec import encode
 from autopilot.journal.head import HeadFile, head_path
-from autopilot.journal.sqlite import SqliteJournal
+from autopilot.journal.sqlite import SqliteJournal, project_of
 from autopilot.views.dashboard.deeds import Deeds
 
 SIZES, GOAL, ROUNDS = ((3, 300), (300, 100_000)), 2.0, 9
@@ -78,17 +79,18 @@ def step(phase: str, n: int) -> Iterator[Event]:
 def fill(path: Path, phases: int, entries: int) -> int:
     """Write the journal in one go, as `SqliteJournal` would have entry by entry; how many entries it has."""
     SqliteJournal(path, SystemClock()).close()
-    tip, lengths = Tip(), dict[str, int]()
+    tip, before, lengths, chain = Tip(), Tip(), dict[str, int](), chain_of(seal_of(project_of(path)))
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("begin")
         for stream, event in events(phases, entries):
             number = lengths.get(stream, 0)
             fields = (tip.seq + 1, stream, number, AT, 0, encode(event))
-            tip, lengths[stream] = Tip(seq=tip.seq + 1, hash=link(tip.hash, fields)), number + 1
+            before, tip = tip, Tip(seq=tip.seq + 1, hash=chain.link(tip.hash, fields))
+            lengths[stream] = number + 1
             db.execute(rows.INSERT, (*fields, tip.hash))
         db.execute("commit")
-    with HeadFile(head_path(path)) as head:
-        head.lay(tip)
+    with HeadFile(head_path(path), chain) as head:
+        head.lay(tip, before)
     return tip.seq
 
 

@@ -30,7 +30,7 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "cli", "app.py", "looping.py", "sessioning.py", "session_log.py", "attesting.py",
+    "sessions", "authority", "views", "cli", "app.py", "looping.py", "sessioning.py", "session_log.py", "attesting.py",
     "borrowing.py", "command_trial.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py",
     "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py",
     "reporting.py", "serving.py", "tracing.py", "domain",
@@ -43,7 +43,7 @@ RESULTS = (
     (1, "a bug in Autopilot: please report it with the traceback"),
     (10, "some phases failed or are blocked"),
     (11, "a phase waits for a person, or the session loop leaves its first choice to you"),
-    (12, "every target phase is done, but one is below the bar or needed no work, or integration or audit gaps remain"),
+    (12, "every target phase is done, but one is below the bar, needed no work or did not land, or gaps remain"),
     (20, "a cap in dollars, tokens or time stopped the run"),
     (21, "a circuit breaker stopped the run, or a kill-switch the session loop"),
 )

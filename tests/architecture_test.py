@@ -10,12 +10,12 @@ PACKAGE = Path(__file__).parent.parent / "src" / "autopilot"
 
 EVERYTHING = {
     "pipeline", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "views", "domain",
+    "sessions", "views", "authority", "domain",
 }  # fmt: skip
 MAY_IMPORT = {
-    "cli":       {"app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
-    "app":       {"hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "projecting",
-                  "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
+    "cli":       {"adoption", "app", "looping", "serving", "tracing", "views", "engine", "sessions", "domain"},
+    "app":       {"adoption", "hiring", "attesting", "command_trial", "consulting", "verdicts", "driving", "notifying", "ownership",
+                  "permission", "projecting", "provision", "redoing", "relanding", "reporting", "roadmap_edits", "session_log", "stopping", *EVERYTHING},
     "looping":   {"hiring", "driving", "sessioning", "sessions", "sandbox", "journal", "domain"},
     "sessioning": {"hiring", "app", "driving", "session_log", *EVERYTHING},
     "session_log": {"journal", "sessions", "domain"},
@@ -23,8 +23,8 @@ MAY_IMPORT = {
     "command_trial": {"borrowing", "hiring", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
     "consulting": {"hiring", "driving", *EVERYTHING},
-    "verdicts":  {"hiring", "driving", "projecting", *EVERYTHING},
-    "driving":   {"accounts", "hiring", "projecting", "provision", "roadmap_edits", *EVERYTHING},
+    "verdicts":  {"hiring", "driving", "permission", "projecting", *EVERYTHING},
+    "driving":   {"accounts", "hiring", "permission", "projecting", "provision", "roadmap_edits", *EVERYTHING},
     "projecting": {"accounts", "engine", "journal", "domain"},
     "hiring":    {"provision", *EVERYTHING},
     "accounts":  {*EVERYTHING},
@@ -33,9 +33,12 @@ MAY_IMPORT = {
     "redoing":   EVERYTHING,
     "relanding": {"hiring", "driving", *EVERYTHING},
     "roadmap_edits": {"engine", "planning", "domain"},
-    "stopping":  {"hiring", "journal", "sandbox", "domain"},
-    "reporting": {"accounts", "attesting", "hiring", *EVERYTHING},
+    "stopping":  {"hiring", "ownership", "journal", "sandbox", "domain"},
+    "reporting": {"accounts", "attesting", "hiring", "ownership", *EVERYTHING},
     "tracing":   {"journal", "views", "workspace", "domain"},
+    "adoption":  {"ownership", "authority", "journal", "domain"},
+    "ownership": {"hiring", "journal", "workspace", "domain"},
+    "permission": {"hiring", "authority", "agents", "planning", "domain"},
     "provision": {"sandbox", "workspace", "domain"},
     "engine":    {"pipeline", "domain"},
     "pipeline":  {"steps", "gates", "domain"},
@@ -47,8 +50,9 @@ MAY_IMPORT = {
     "agents":    {"domain"},
     "sandbox":   {"domain"},
     "workspace": {"domain"},
-    "journal":   {"domain"},
+    "journal":   {"authority", "domain"},  # no journal can be opened without its user's key
     "sessions":  {"domain"},
+    "authority": {"domain"},
     "domain":    set(),
     "__main__":  {"cli"},
 }  # fmt: skip

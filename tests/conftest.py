@@ -1,13 +1,22 @@
-"""For every test: time never decides, and what was skipped is said with its reason."""
+"""For every test: a user's folder of its own, time never decides, and what was skipped is said with its reason."""
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def user_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The key, grants and consents of the developer are neither used nor changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -22,6 +22,7 @@ WORDS = (
     ("no criterion that failed before", "no criterion failed before and passes now"),
     ("is not proven", "no criterion failed before and passes now"),
     ("no readable plan", "no readable plan"),
+    ("plan rejected after", "no readable plan"),
     ("the agent reports failed tasks", "its own admission"),
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 from honesty.scene import Scene
 
 _CRITERION = re.compile(r"^- (?P<what>.+?) -- verified by: `(?P<command>[^`]+)`", re.MULTILINE)
+_LISTED = re.compile(r"^Criteria:\n((?:- .*\n)+)", re.MULTILINE)
 _REQUIREMENT = re.compile(r"^- (\S+) \(phase \S+\): ", re.MULTILINE)
 
 
@@ -56,9 +57,19 @@ def looked(scene: Scene, *, honest: bool) -> list[Seen]:
     if not Path(".planning").exists():
         found = {pair: None for pair in found if ".planning/" not in pair[1]}
     return [
-        _look(scene, what, command) if honest else Seen(what=what, command=command, passed=True, output="ok")
-        for what, command in found
+        *(
+            _look(scene, what, command) if honest else Seen(what=what, command=command, passed=True, output="ok")
+            for what, command in found
+        ),
+        *(Seen(what=what, command="git diff HEAD~1", passed=True, output="read") for what in in_prose(scene.prompt)),
     ]
+
+
+def in_prose(prompt: str) -> list[str]:
+    """The criteria without a command: a reviewer reads the change for these."""
+    listed = _LISTED.search(prompt)
+    lines = listed[1].splitlines() if listed else []
+    return [line.removeprefix("- ") for line in lines if "verified by: `" not in line]
 
 
 def executed(scene: Scene) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import write_atomic
 from autopilot.journal.metrics import metrics_of
 from autopilot.journal.projection import state_of
-from autopilot.views.announcement import remaining
+from autopilot.views.announcement import kept_lines, remaining
 from autopilot.views.batch_report import NAME, Batch, batch_report
 from autopilot.views.completion_report import Ended
 from autopilot.views.summary import account
@@ -48,6 +48,7 @@ def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, di
         metrics=metrics_of(state) | _paid(run, end),
         account=account(run.entries, told),
         left=tuple(remaining(end, run.start)),
+        kept=tuple(kept_lines(end)),
         closing=end.closing,
     )
     return ended, end, state

@@ -12,11 +12,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from platformdirs import user_config_path
 
-from autopilot import attesting, command_trial, notifying, redoing, relanding, roadmap_edits, stopping, verdicts
+from autopilot import (
+    adoption,
+    attesting,
+    command_trial,
+    notifying,
+    redoing,
+    relanding,
+    roadmap_edits,
+    stopping,
+    verdicts,
+)
+from autopilot.adoption import Offer
 from autopilot.agents.choose import program_of, staffed
 from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
 from autopilot.attesting import Held
+from autopilot.authority.grants import Grant, Grants
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
 from autopilot.domain.asking_people import Answering
@@ -43,23 +55,26 @@ from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS, open_ends
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
-from autopilot.hiring import Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
+from autopilot.hiring import Crew, Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
 from autopilot.journal.clock import SystemClock
+from autopilot.journal.failures import NotTheirs
 from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.ledger import Ledger, done_before, new_name
 from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.ownership import own_home, state_checks
+from autopilot.permission import anew, check_tier, grant_of, granted, missing, moved, tightened
 from autopilot.planning import bug, consulted, disputes, estimate, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
-from autopilot.planning.detect import MANIFESTS
+from autopilot.planning.detect import MANIFESTS, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
@@ -112,7 +127,7 @@ def start(
     first = opened(around, picked, heard)
     low = low_confidence(around, chosen, first.contexts)
     late = relanding.without_work_of(around.root, ledger, project.roadmap, chosen)
-    for note in (*project.notes[:MOST_NOTES], *late, *low, *forecasts.beforehand(project, first)):
+    for note in (*some_notes(project), *late, *low, *forecasts.beforehand(project, first)):
         warn(note)
     return begin(around, first, listener, person, log)
 
@@ -124,7 +139,14 @@ def begin(around: Around, first: RunStarted, listener: Listener, person: Person,
     check_repository(root, crew.processes)
     log = log or SessionLog(home=around.home, warn=warn)
     with RunLock(around.home, first.run), notifying.heard_by(listener, choices, root, warn) as told:
-        driver = Driver(home=around.home, crew=crew, listener=log.hears(told), warn=warn, person=person)
+        driver = Driver(
+            home=around.home,
+            crew=crew,
+            listener=log.hears(told),
+            warn=warn,
+            person=person,
+            launch=Path(around.request.folder),
+        )
         return log.keep(first, around.ledger.standings, lambda: driver.begin(first))
 
 
@@ -190,7 +212,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     choices = user_choices()
     request = asked(request, choices, os.environ)
     root = find_root(Path(request.folder))
-    home = root / ".autopilot"
+    home = own_home(root)
     project = read_project(root, needs_roadmap=not request.modes.debug)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
@@ -252,7 +274,9 @@ def foresee(request: RunRequest) -> Forecast:
         first, edited = roadmap_edits.foreseen(open_run, project, first)
         notes.extend(edited)
     first = first if open_run else redoing.with_past(first, picked, root, project, ledger)
-    first = msgspec.structs.replace(first, root=str(root), settings=applied(first.settings, choices))
+    grant = granted(open_run.start, root) if open_run else None
+    settings = tightened(grant, choices, None, changes_of(request, None)) if grant else applied(first.settings, choices)
+    first = msgspec.structs.replace(first, root=str(root), settings=settings)
     processes = processes_of(root)
     habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
@@ -261,9 +285,12 @@ def foresee(request: RunRequest) -> Forecast:
         price_note=price_note,
         sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
-        notes=(*project.notes[:MOST_NOTES], *notes),
+        broken=broken_commands(root, project, ledger),
+        notes=(*some_notes(project), *notes),
         problems=disputed
         + forecasts.troubles(
+            lambda: own_home(root),
+            lambda: require_grant(open_run, grant, request),
             lambda: hire(first, Path(request.folder)),
             lambda: check_repository(root, processes),
             lambda: StateFile(root / ".autopilot").read(),
@@ -272,6 +299,30 @@ def foresee(request: RunRequest) -> Forecast:
     return forecasts.forecast(
         project, first, lambda r: {"research": research.prompt(r), "plan": plan.prompt(r)}, around
     )
+
+
+def some_notes(project: Project) -> tuple[str, ...]:
+    """What the planning files have to say, at most a few lines of it."""
+    more = len(project.notes) - MOST_NOTES
+    rest = (f"and {more} more notes: `autopilot phases check` and `autopilot doctor` list them",) if more > 0 else ()
+    return (*project.notes[:MOST_NOTES], *rest)
+
+
+def broken_commands(root: Path, project: Project, ledger: Ledger) -> dict[str, str]:
+    """By name, why a command is known not to run here: its program is missing, or the newest run could not use it."""
+    last = ledger.newest.start if ledger.newest else None
+    origin, found = sources(project.config, project.detected), dict[str, str]()
+    for name, command in project.commands.configured():
+        if program := missing_program(command, root, os.environ):
+            found[name] = f"{program} is not installed"
+        elif last and name in last.unused and origin[name] == "auto-detected":
+            found[name] = f"{last.unused[name]} (as of {last.run})"
+    return found
+
+
+def require_grant(open_run: RunRecord | None, grant: Grant | None, request: RunRequest) -> None:
+    if open_run and grant is None and request.agent == "auto":
+        raise missing(open_run.start)
 
 
 def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None, str]:
@@ -303,6 +354,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
         *_tool_checks(root, processes),
         *_dependency_checks(root, repository),
+        *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
         sandbox_check(processes, wanted),
@@ -364,14 +416,21 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
-    ledger = past(root / ".autopilot")
+    try:
+        ledger = past(root / ".autopilot")
+    except NotTheirs as error:
+        seen = overview(project.roadmap, Ledger(), begun, project.phase_files)
+        return msgspec.structs.replace(seen, next="autopilot adopt", why=error.what)
     return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
 
 
 def unlanded(folder: str) -> dict[str, str]:
     """For each completed phase that is not on the user's branch, the command that merges it."""
     root = find_root(Path(folder))
-    return relanding.merges(root, past(root / ".autopilot"))
+    try:
+        return relanding.merges(root, past(root / ".autopilot"))
+    except NotTheirs:
+        return {}  # nobody knows whose work it is
 
 
 def resume(
@@ -385,7 +444,7 @@ def resume(
     """Go on with the newest run from its last finished step; one that failed gets another chance (RSM-01..07)."""
     changes = changes or Resumption()
     root = find_root(Path(folder))
-    home = root / ".autopilot"
+    home = own_home(root)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     ledger = past(home)
@@ -404,6 +463,9 @@ def resume(
         end = over(ledger.newest)
         reason = f"{landing} {end.reason}" if landing else end.reason
         return msgspec.structs.replace(end, reason=reason, exit=end.exit if landed else end.exit or OPEN_ENDS)
+    grant = granted(begun, root)
+    if grant is None and changes.agent is None:
+        raise missing(begun)
     if not changes.now:
         heed_cooldown(ledger.newest, SystemClock().now())
     if changes.retry:
@@ -413,27 +475,61 @@ def resume(
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
     choices = user_choices()
-    settings = applied(begun.settings, choices)
-    settings = msgspec.structs.replace(
-        settings,
-        agent=changes.agent or settings.agent,
-        sandbox=changes.sandbox or settings.sandbox,
-        keep_awake=settings.keep_awake and changes.keep_awake,
-        wait=settings.wait if changes.wait is None else changes.wait,
-        failover=changes.failover or settings.failover,
-        network=msgspec.structs.replace(
-            settings.network,
-            open=settings.network.open or changes.open_network,
-            asked=(*settings.network.asked, *changes.hosts),
-        ),
-    )
-    crew = hire(msgspec.structs.replace(begun, settings=settings, root=str(root)), Path(folder))
+    crew, grant = allowed(begun, Path(folder), root, grant, changes, choices, project, warn)
     left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
     log = log or SessionLog(home=home, warn=warn)
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
         driver = Driver(home=home, crew=crew, listener=log.hears(told), warn=warn, person=person)
         planned = msgspec.structs.replace(begun, targets=left)
-        return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes, settled))
+        return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes, settled, grant))
+
+
+def allowed(
+    begun: RunStarted,
+    folder: Path,
+    root: Path,
+    grant: Grant | None,
+    changes: Resumption,
+    choices: UserChoices,
+    project: Project,
+    warn: Warn,
+) -> tuple[Crew, Grant]:
+    """The crew of a resumed run by its grant. Where there is none, by what the user named today, which is granted."""
+    said, begun = of_environment(os.environ) or choices.sandbox, msgspec.structs.replace(begun, root=str(root))
+    if grant is not None:
+        settings = tightened(grant, choices, said, changes)
+        launch = folder if changes.agent or not Path(grant.launch).is_dir() else Path(grant.launch)
+        crew = hire(msgspec.structs.replace(begun, settings=settings), launch)
+        check_tier(grant, crew.ground.tier, changes)
+        for line in moved(grant, crew):
+            warn(line)
+        return crew, grant
+    request = RunRequest(
+        folder=str(folder),
+        agent=changes.agent or "auto",
+        sandbox=changes.sandbox,
+        hosts=changes.hosts,
+        open_network=changes.open_network,
+    )
+    request = asked(msgspec.structs.replace(request, wait=changes.wait, failover=changes.failover), choices, os.environ)
+    begun = msgspec.structs.replace(begun, settings=anew(begun, project, choices, request))
+    crew = hire(begun, folder)
+    grant = grant_of(begun, crew, folder)
+    Grants().write(grant)
+    return crew, grant
+
+
+def resumable(root: Path, *, agent_named: bool = False) -> Path:
+    """
+    Its `.autopilot`, where a run that is left there could go on. Raises `ConsentMissing` where not; nothing is written.
+
+    A user who names an agent grants it.
+    """
+    home = own_home(root)
+    ledger = past(home)
+    if not agent_named and ledger.resumable and ledger.newest and granted(ledger.newest.start, root) is None:
+        raise missing(ledger.newest.start)
+    return home
 
 
 def check_retry(home: Path, run: RunRecord, changes: Resumption) -> None:
@@ -458,7 +554,9 @@ def over(run: RunRecord) -> RunEnd:
 
 def verdict(folder: str, phase: str, word: str, issues: tuple[str, ...], warn: Warn) -> VerdictEnd:
     """What a person says of a phase that waits for them: taken in at once, or by the run that is going on."""
-    return verdicts.give(find_root(Path(folder)), verdicts.Wish(phase, word, issues), os.environ, warn)
+    root = find_root(Path(folder))
+    own_home(root)
+    return verdicts.give(root, verdicts.Wish(phase, word, issues), os.environ, warn)
 
 
 def trends(folder: str) -> tuple[dict[str, Any], ...]:
@@ -479,7 +577,7 @@ def retry(folder: str) -> str:
 def note(folder: str, event: str, message: str) -> None:
     """Write an event into the log of the run that is open here; without one, or while it is at work, nothing."""
     with suppress(AutopilotError):
-        home = find_root(Path(folder)) / ".autopilot"
+        home = own_home(find_root(Path(folder)))
         newest = past(home).newest
         if newest is None or not (home / "state.json").exists():
             return
@@ -488,9 +586,19 @@ def note(folder: str, event: str, message: str) -> None:
             streams.append_run(Noted(event=event, details={"message": message}))
 
 
+def adoption_of(folder: str) -> Offer:
+    """Whose journal there is, and what would be adopted with it. Nothing is changed."""
+    return adoption.offer(find_root(Path(folder)))
+
+
+def adopt(offer: Offer) -> str:
+    """Make the journal the user's own, after they said that it is; what was done, in words."""
+    return adoption.adopt(offer.root)
+
+
 def rebuild(folder: str) -> str:
     """Compute state.json anew from the journal, which is the truth."""
-    home = find_root(Path(folder)) / ".autopilot"
+    home = own_home(find_root(Path(folder)))
     ledger = past(home)
     if ledger.newest is None:
         raise UsageInvalid(

@@ -175,11 +175,13 @@ def held_at(path: Path) -> Held:
 
 
 def _computed(root: Path, phase: str, of_run: str | None = None) -> Held | None:
-    """From the newest run that finished a pass of the phase, or from that one run."""
+    """From the newest run that finished a pass of the phase, or from that one run. To be shown, not to be believed."""
     path = root / ".autopilot" / "journal.db"
     if not path.is_file():
         return None
-    journal = SqliteJournal.read_only(path)
+    journal = SqliteJournal.look(path)
+    if of_run and journal.bound.strange:
+        return None
     for name in reversed([stream for stream in journal.streams() if "/" not in stream]):
         streams = Streams(journal, name, ())
         passes = streams.passes(phase) if of_run in {None, name} else ()

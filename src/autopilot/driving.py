@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
+from autopilot.authority.grants import Grant, Grants
 from autopilot.domain.distribution import how_to_install
 from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
@@ -33,7 +34,7 @@ from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import redoes
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
 from autopilot.domain.request import Resumption, RunEnd, report_name
-from autopilot.domain.roadmap_changes import Settled
+from autopilot.domain.roadmap_changes import STARTS_OVER, Settled
 from autopilot.domain.running import Sandbox
 from autopilot.domain.secrets import Redactor, redact
 from autopilot.domain.settings import Settings, detected
@@ -65,6 +66,7 @@ from autopilot.journal.nudge import FileNudge
 from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
+from autopilot.permission import grant_of
 from autopilot.planning import ids
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
@@ -82,8 +84,6 @@ from autopilot.views.trends import notes
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.repo_map.grammars import missing
 
-EDITED = "set aside: the roadmap was edited, and the phase starts over"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
@@ -94,6 +94,7 @@ class Driver:
     listener: Listener
     warn: Warn
     person: Person = NOBODY
+    launch: Path = Path()
 
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
@@ -112,6 +113,7 @@ class Driver:
             if FileDiagnostics(self.home).reset(ledger.newest.start.run if ledger.newest else "unknown"):
                 self.warn("Learnings file reset for new run.")
             streams = self._streams(journal, first.run)
+            Grants().write(grant_of(first, self.crew, self.launch))
             streams.append_run(first)
             for session in {asked.session for asked in first.consulted}:
                 close(journal, session)
@@ -130,11 +132,11 @@ class Driver:
         settings = msgspec.structs.replace(first.settings, commands=commands)
         return msgspec.structs.replace(first, settings=settings, unused=unused), tried
 
-    def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled) -> RunEnd:
+    def go_on(self, run: str, project: Project, changes: Resumption, settled: Settled, grant: Grant) -> RunEnd:
         workspace = self.workspace(run)
         with SqliteJournal(self.home / "journal.db", SystemClock()) as journal:
             self._clear_up(run, workspace, journal)
-            streams = self._streams(journal, run)
+            streams = self._streams(journal, run, grant.settings)
             self._set_aside(settled, workspace, streams)
             record = streams.run()
             phase, tools = ids.normalise(changes.retry) if changes.retry else "", self._tools(record.start)
@@ -168,11 +170,15 @@ class Driver:
             name = f"autopilot-diagnostic-phase-{brief.phase.id}"
             branch = workspace.branch(name, commit) if commit != brief.base else None
             outcome = PhaseOutcome(
-                phase=brief.phase.id, status="failed", reason=EDITED, commit=commit, diagnostic_branch=branch
+                phase=brief.phase.id, status="failed", reason=STARTS_OVER, commit=commit, diagnostic_branch=branch
             )
             streams.append_run(
                 PhaseFinished(
-                    cycle=brief.cycle, outcome=outcome, verdict=Stop(because=EDITED), mode=brief.mode, turn=brief.turn
+                    cycle=brief.cycle,
+                    outcome=outcome,
+                    verdict=Stop(because=STARTS_OVER),
+                    mode=brief.mode,
+                    turn=brief.turn,
                 )
             )
 
@@ -348,7 +354,7 @@ class Driver:
         told.update(known.host for known in new if known.verdict == "refused")
         return refusals(new, answered.backend or "The agent")
 
-    def _streams(self, journal: SqliteJournal, run: str) -> ProjectedStreams:
+    def _streams(self, journal: SqliteJournal, run: str, settings: Settings | None = None) -> ProjectedStreams:
         told = set[str]()
 
         def hear(stream: str, entry: Entry) -> None:
@@ -360,7 +366,7 @@ class Driver:
                 for line in self._uniform(streams.run()):
                     self.warn(line)
 
-        streams = ProjectedStreams(self.home, journal, run, hear)
+        streams = ProjectedStreams(self.home, journal, run, hear, settings)
         return streams
 
 

@@ -102,6 +102,7 @@ def _signature(settings: Settings) -> str:
 
 
 def past(home: Path) -> Ledger:
+    """Raises `NotTheirs` where the journal is somebody else's."""
     file = StateFile(home)
     try:
         journal = SqliteJournal.read_only(home / "journal.db")
@@ -117,12 +118,16 @@ def signer_of(home: Path, processes: ChildProcesses, warn: Warn) -> GitSigner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crew:
-    """`staff` has every agent of `ladders` by its name; `missing` tells of those that cannot be used here."""
+    """
+    `staff` has every agent of `ladders` by its name, and `commands` how the program of each is started; `missing` tells
+    of those that cannot be used here.
+    """
 
     agent: Agent
     reviewer: Agent
     ladders: Ladders
     staff: Mapping[str, Agent]
+    commands: Mapping[str, tuple[str, ...]]
     processes: ChildProcesses
     ground: sandboxes.Ground
     provision: Provision
@@ -161,6 +166,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         reviewer=staff[ladders.reviewer],
         ladders=ladders,
         staff=staff,
+        commands={name: agents.command_of(name, launch) for name in staff},
         processes=processes,
         ground=ground,
         provision=provision,

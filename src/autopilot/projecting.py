@@ -9,6 +9,7 @@ from autopilot.accounts import write_batch_report
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import AgentAnswered, AgentStarted, CompletionStarted, Entry, RunFinished
 from autopilot.domain.protocols import Clock, Journal, Listener
+from autopilot.domain.settings import Settings
 from autopilot.engine.streams import Streams
 from autopilot.journal.projection import Projection
 from autopilot.journal.state_file import StateFile
@@ -19,8 +20,10 @@ BEAT_S = 60.0
 class ProjectedStreams(Streams):
     """The streams of a run, whose state.json and report of a batch are written as they grow."""
 
-    def __init__(self, home: Path, journal: Journal, run: str, listener: Listener) -> None:
-        super().__init__(journal, run, (listener, self._project))
+    def __init__(
+        self, home: Path, journal: Journal, run: str, listener: Listener, settings: Settings | None = None
+    ) -> None:
+        super().__init__(journal, run, (listener, self._project), settings)
         self._home, self._file, self._projection = home, StateFile(home), Projection()
 
     def beat(self, now: str) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import PhaseLanded
+from autopilot.domain.events import PhaseLanded, RunFinished
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.driving import wind_up
-from autopilot.engine.orchestrate import dependents
+from autopilot.engine.orchestrate import OPEN_ENDS, dependents, last_word
 from autopilot.engine.streams import Streams
 from autopilot.hiring import cache_folder, processes_of, user_repository
 from autopilot.journal.ledger import Ledger
@@ -34,7 +34,11 @@ def land_again(root: Path, ledger: Ledger, streams: Streams) -> tuple[str, bool]
         return f"{_named(missing)} not on your branch yet: {landing.note}.", False
     for each in missing:
         streams.append_run(msgspec.structs.replace(each, landed=True, note=""))
-    wind_up(root / ".autopilot", streams, ledger.finished)
+    finished, word = ledger.finished, last_word(streams.run())
+    if finished.exit_code == OPEN_ENDS and word.exit_code != OPEN_ENDS:
+        finished = RunFinished(status=word.status, exit_code=word.exit_code, reason=word.reason)
+        streams.append_run(finished)
+    wind_up(root / ".autopilot", streams, finished)
     return f"{_named(missing)} on {run.start.branch} now.", True
 
 

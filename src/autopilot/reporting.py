@@ -24,6 +24,7 @@ from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import make_folder, write_atomic
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import ReadOnlyJournal, SqliteJournal
+from autopilot.ownership import check_folder, check_untracked
 from autopilot.planning import ids
 from autopilot.views.completion_report import report
 from autopilot.views.report import diffs
@@ -57,6 +58,12 @@ class Reports:
                 told = f"{account(record.entries, _entries(streams))}\nThe run is {why}. Go on with: autopilot resume\n"
         return redact(harmless(told)).rstrip("\n")
 
+    def stranger(self) -> str:
+        """Why the runs are not the user's own, in words; empty where they are."""
+        path = find_root(Path(self.folder)) / ".autopilot" / "journal.db"
+        strange = SqliteJournal.look(path).bound.strange
+        return f"These runs are not yours, and nothing here was checked: {strange}." if strange else ""
+
     def data(self, run: str | None) -> dict[str, Any]:
         """The same as the page, for programs."""
         with _all_needed():
@@ -70,10 +77,17 @@ class Reports:
             git = reader(root / ".autopilot" / "repo.git", processes_of(root), os.environ)
             told = replace(told, diffs=differences(git, diffs.wanted(told)))
             drawn = page(told, Redactor.of(os.environ)).encode("utf-8", "replace")
-        path = Path(self.folder, file) if file else root / ".autopilot" / NAME
+        path = Path(self.folder, file) if file else home_of(root) / NAME
         make_folder(path.parent)
         write_atomic(path, drawn)
         return str(path)
+
+
+def home_of(root: Path) -> Path:
+    """Where a page may be written: nothing is put below a folder that came with the repository."""
+    check_folder(root / ".autopilot")
+    check_untracked(root)
+    return root / ".autopilot"
 
 
 def _entries(streams: Streams) -> dict[str, tuple[Entry, ...]]:
@@ -94,7 +108,7 @@ def _all_needed() -> Iterator[None]:
 
 
 def _streams(home: Path, run: str | None) -> Streams:
-    journal = SqliteJournal.read_only(home / "journal.db")
+    journal = SqliteJournal.look(home / "journal.db")
     return Streams(journal, _named(_runs(journal), run), ())
 
 
@@ -120,7 +134,7 @@ def _named(names: list[str], wanted: str | None) -> str:
 
 
 def _told(root: Path, run: str | None) -> Told:
-    home, journal = root / ".autopilot", SqliteJournal.read_only(root / ".autopilot" / "journal.db")
+    home, journal = root / ".autopilot", SqliteJournal.look(root / ".autopilot" / "journal.db")
     names = _runs(journal)
     name, papers = _named(names, run), FileDiagnostics(home)
     held = journal.load_run(name)

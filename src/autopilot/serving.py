@@ -178,7 +178,7 @@ def verdict(folder: Path, phase: str, word: Given, issues: tuple[str, ...]) -> s
 
 def resume(folder: Path) -> str:
     """Start `autopilot resume` as a process of its own, which outlives the dashboard, and see that it got going."""
-    home = folder / ".autopilot"
+    home = app.resumable(folder)
     if (holder := owner(home)) is not None:
         return f"{holder.run or 'A run'} is going on already."
     log = home / "resume.log"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from platformdirs import user_state_path
 
 from autopilot import app
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AutopilotError, StorageFailed
 from autopilot.domain.events import Entry, RunFinished, RunStopped, WaitEnded, WaitStarted
 from autopilot.domain.phase import Roadmap
@@ -133,6 +133,7 @@ class Ground:
     def of(cls, base: RunRequest, listener: Listener, warn: Warn, mode: Mode | None = None) -> "Ground":
         """Raises before anything is written where there is no repository, no roadmap, or one that is not understood."""
         root = find_root(Path(base.folder))
+        app.resumable(root, agent_named=base.agent != "auto")
         config = app.read_project(root).config
         return cls(
             root=root,
@@ -277,7 +278,7 @@ def repository_of(root: Path) -> UserRepository:
 
 
 def sessions_folder() -> Path:
-    return Path(os.environ.get("AUTOPILOT_SESSIONS") or user_state_path("autopilot") / "sessions" / "active")
+    return Path(os.environ.get("AUTOPILOT_SESSIONS") or user_folder_path() / "sessions" / "active")
 
 
 def executed(word: str) -> Mode:

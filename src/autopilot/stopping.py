@@ -7,6 +7,7 @@ from autopilot.hiring import kept_of, processes_of
 from autopilot.journal.lock import RunLock, alive, end, owner
 from autopilot.journal.nudge import FileNudge
 from autopilot.journal.sqlite import SqliteJournal
+from autopilot.ownership import own_home
 from autopilot.sandbox.kept import KeptProcesses
 
 
@@ -24,7 +25,7 @@ def stop(root: Path, *, now: bool) -> str:
 
 def retry(root: Path) -> str:
     """Who waits for an agent is asked to go on at once, and looks for that every second."""
-    home = root / ".autopilot"
+    home = own_home(root)
     holder = owner(home)
     if holder is None or not alive(holder):
         return "No run is going on here. To go on with one and ask at once: autopilot resume --now"

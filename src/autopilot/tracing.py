@@ -25,7 +25,7 @@ Warn = Callable[[str], None]
 def spans(folder: str, run: str) -> tuple[Span, ...]:
     """Every span of the run, of the newest if `run` is empty."""
     home = find_root(Path(folder)) / ".autopilot"
-    journal = SqliteJournal.read_only(home / "journal.db")
+    journal = SqliteJournal.look(home / "journal.db")
     runs = [stream for stream in journal.streams() if "/" not in stream]
     if run and run not in runs:
         raise UsageInvalid(
@@ -100,7 +100,7 @@ class LiveTraces:
         self._failed = True
 
     def _spans(self, run: str, phase: str) -> tuple[Span, ...]:
-        journal = SqliteJournal.read_only(self.home / "journal.db")
+        journal = SqliteJournal.look(self.home / "journal.db")
         record = RunRecord(entries=journal.load(run))
         if not phase:
             return tuple(_whole(journal, record))

@@ -23,6 +23,7 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock
 from autopilot.journal.sqlite import SqliteJournal
+from autopilot.permission import granted
 from autopilot.planning import ids
 from autopilot.projecting import ProjectedStreams
 from autopilot.workspace.git_workspace import GitWorkspace, Places
@@ -177,7 +178,8 @@ def heed(root: Path, streams: Streams, inbox: Inbox, warn: Warn) -> None:
     held = kept_of(root, processes).held()
     processes.sweep(start.run, held)
     workspace.recover([paper.cwd for paper in held.values()])
-    sign = signer_of(home, processes, warn).sign if start.settings.sign_receipts else unsigned
+    grant = granted(start, root)
+    sign = signer_of(home, processes, warn).sign if grant and grant.settings.sign_receipts else unsigned
     finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign), inbox), streams)
     if finished is not None:
         wind_up(home, streams, finished)

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from autopilot import __version__, app
+from autopilot.authority.seal import seal_of
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, StorageFailed
 from autopilot.domain.events import Entry, RunResumed, StepFinished
 from autopilot.domain.request import Resumption, RunEnd
-from autopilot.journal.chain import GENESIS, Tip, link
+from autopilot.journal.chain import GENESIS, Tip, chain_of
 from autopilot.journal.codec import UPGRADES
 from autopilot.journal.head import HeadFile
 from autopilot.journal.rows import MIGRATIONS
@@ -30,7 +31,7 @@ def place() -> Iterator[Path]:
 
 
 def gone_on(root: Path, heard: list[Entry]) -> RunEnd:
-    changes = Resumption(agent=f"scripted:{root}.toml")
+    changes = Resumption(agent=f"scripted:{root}.toml", sandbox="none")
     return app.resume(str(root), lambda _, entry: heard.append(entry), lambda _: None, changes)
 
 
@@ -74,9 +75,10 @@ def make_newer(root: Path, what: str) -> None:
         seq, hashed = db.execute("select max(seq), hash from entries").fetchone()
         body = '{"kind": "Forwarded"}' if what == "event" else "{}"
         row = (seq + 1, "run-2030-01-01-000000", 0, "2030-01-01T00:00:00.000Z", len(UPGRADES) + (what == "row"), body)
-        tip = Tip(seq=seq + 1, hash=link(hashed or GENESIS, row))
+        chain = chain_of(seal_of(root))
+        tip = Tip(seq=seq + 1, hash=chain.link(hashed or GENESIS, row))
         db.execute("insert into entries values (?, ?, ?, ?, ?, ?, ?)", (*row, tip.hash))
-        with HeadFile(home / "journal.head") as head:
+        with HeadFile(home / "journal.head", chain) as head:
             head.write(tip)
     db.close()
 

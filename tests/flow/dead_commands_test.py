@@ -8,6 +8,7 @@ from autopilot import app
 from autopilot.cli import phases
 from autopilot.cli.arguments import parse
 from autopilot.domain.events import RunStarted, StepFinished
+from autopilot.domain.request import RunRequest
 from autopilot.domain.results import Executed, Verified
 from autopilot.sandbox.versions import missing_program
 from support.project import make_project, plan_answer, reviews, work_answer
@@ -47,6 +48,20 @@ def test_a_detected_command_that_does_not_run_has_no_gate(place: Path) -> None:
     assert {gate.check for gate in (*seen.gates, *work.gates_before, *work.gates_after)} == {"test"}
     report = next((run.root / ".autopilot").glob("completion-*.md")).read_text()
     assert "Gate absent: the detected lint command does not run here" in report
+
+
+def test_a_dry_run_marks_what_is_known_not_to_run(place: Path) -> None:
+    run = project(place, '{"project": {"commands": {"build": "no-such-builder-anywhere ."}}}')
+    request = RunRequest(folder=str(run.root), agent=f"scripted:{run.script}", sandbox="none", phases="1")
+    before = app.foresee(request).project.commands
+    assert before["build"].broken == "no-such-builder-anywhere is not installed"
+    assert (before["test"].broken, before["lint"].broken) == ("", "")
+
+    run.run()
+
+    after = app.foresee(request).project.commands
+    assert after["lint"].broken.endswith(f"(as of {run.of(RunStarted)[0].run})")
+    assert after["test"].broken == ""
 
 
 def test_a_command_of_the_config_is_the_user_s_word(place: Path) -> None:

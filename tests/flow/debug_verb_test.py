@@ -150,3 +150,13 @@ def test_a_fix_that_is_rated_low_stays_as_it_is(place: Path) -> None:
     assert (end.phases["DEBUG-1"].status, end.phases["DEBUG-1"].score) == ("completed", 8.0)
     assert {event.role for event in drive.of(AgentAnswered)}.isdisjoint({"plan", "execute"})
     assert drive.reads("code.txt") == "fixed\n"
+
+
+@pytest.mark.parametrize("roadmap", [True, False], ids=["with a roadmap", "without one"])
+def test_a_debug_run_does_not_blame_the_config_for_leaving_out_the_audit(place: Path, roadmap: bool) -> None:
+    drive = project(place, FIXED, roadmap=roadmap)
+
+    closing = debug(drive).closing
+
+    assert closing.uncovered == ("DEBUG-1",)
+    assert closing.uncovered_because == ("a debug run has no audit: its own commands and the project's gates check it")

@@ -153,3 +153,15 @@ def test_the_forecast_goes_by_what_the_calls_of_earlier_runs_cost(place: Path) -
     assert after.token_note.endswith("as 1 phase with scripted took here.")
     assert after.usd is not None
     assert after.usd.expected == pytest.approx(after.tokens.expected / 1_000_000 * 5, abs=0.01)
+
+
+def test_notes_on_the_planning_files_that_are_left_out_are_counted(place: Path) -> None:
+    text = roadmap_of(*(f"{n}>99" for n in range(1, 10)))
+    root = make_project(place / "project", [], text)
+
+    notes = [note for note in seen(root, "all")["notes"] if "ROADMAP.md" in note or "more notes" in note]
+
+    assert len(notes) == 6, notes
+    assert notes[-1] == "and 5 more notes: `autopilot phases check` and `autopilot doctor` list them"
+    listed = autopilot(root, "phases", "check").stdout
+    assert sum("99" in line for line in listed.splitlines()) == 9

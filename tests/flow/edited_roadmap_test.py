@@ -140,6 +140,11 @@ def test_an_open_pass_that_starts_over_keeps_its_work_on_a_branch(place: Path) -
 
     assert project.of(PhaseFinished)[0].outcome.reason.startswith("set aside: the roadmap was edited")
     assert "autopilot-diagnostic-phase-1" in project.branches()
+    assert (
+        "Phase 1: the roadmap was edited, so the phase starts over; "
+        "the work so far is kept on the branch autopilot-diagnostic-phase-1."
+    ) in project.told()
+    assert not [line for line in project.told() if "Failed" in line or "failed" in line]
     assert project.of(PhaseStarted)[-1].brief.phase.goal == "Write a better letter 1."
     assert end.exit == 0
 

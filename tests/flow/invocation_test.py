@@ -34,7 +34,7 @@ def test_inv_14_a_run_starts_with_two_lines_and_asks_nobody(place: Path) -> None
     assert project.run("1").exit == 0
     told = project.told()
     assert told[0].startswith("Autopilot: Phases 1 | Spec: .planning/ROADMAP.md (")
-    assert told[0].endswith(") | Model: sonnet")
+    assert f") | Model: scripted:{project.script}"[:60] in told[0], "an agent without such a model is named itself"
     assert told[1] == "Starting phase 1..."
     assert project.steps[:4] == ["preflight", "triage", "research", "plan"]
     assert (project.root / ".git/info/exclude").read_text(encoding="utf-8").count(".autopilot") == 1

@@ -64,7 +64,7 @@ def loop(project: Drive, *words: str, timing: Timing | None = None, lenient: boo
 
 def commit(root: Path, files: dict[str, str]) -> None:
     write(root, files)
-    git(root, "add", "-A")
+    git(root, "add", "--", *files)
     git(root, "commit", "-qm", "config")
 
 

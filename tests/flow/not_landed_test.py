@@ -7,8 +7,12 @@ import pytest
 
 from autopilot import app
 from autopilot.cli import status
-from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded
+from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded, RunFinished
 from autopilot.domain.request import RunRequest
+from autopilot.engine.ending import run_end
+from autopilot.hiring import past
+from autopilot.views.announcement import announcement
+from autopilot.views.narration import Narrator
 from autopilot.views.overview import lines
 from support.deferring import script
 from support.repos import git
@@ -30,7 +34,9 @@ def stage() -> Iterator[Stage]:
                 (project.root / "letter1.txt").write_text("mine\n", encoding="utf-8")
 
         project.meanwhile = write
-        assert project.run("1").exit == 0
+        end = project.run("1")
+        assert (end.exit, end.phases["1"].status) == (12, "completed")
+        assert "phase 1 is not on your branch yet: you have changes in letter1.txt" in end.reason
         assert not project.of(PhaseLanded)[-1].landed
         yield Stage.of(place, aside, project)
 
@@ -57,6 +63,23 @@ def test_resume_lands_it_when_the_way_is_free(project: Drive) -> None:
     assert git(project.root, "rev-parse", "main") == git(project.root, "rev-parse", run_branch(project))
     assert git(project.root, "status", "--porcelain", "-uno") == ""
     assert project.resume().reason == "Already finished. Start new with `autopilot <phases>`."
+    assert project.of(RunFinished)[-1].exit_code == 0
+    (report,) = (project.root / ".autopilot").glob("completion-*.md")
+    assert "not on your branch" not in report.read_text(encoding="utf-8").partition("## Account")[0]
+
+
+def test_the_last_line_of_the_run_names_it(project: Drive) -> None:
+    narrator = Narrator()
+    for stream, entry in project.entries:
+        list(narrator.tell(stream, entry))
+    finished = project.of(RunFinished)[-1]
+    record = past(project.root / ".autopilot").newest
+    assert record is not None
+
+    shown = list(announcement(run_end(record, (), finished), narrator))
+
+    assert shown[-1] == "Not on your branch yet: phase 1. To try again: autopilot resume"
+    assert not [line for line in shown if "Project is done" in line]
 
 
 def test_resume_says_what_still_stands_in_the_way(project: Drive) -> None:
@@ -123,7 +146,7 @@ def unlanded(place: Path, meanwhile: Callable[[Path], None]) -> Drive:
             meanwhile(project.root)
 
     project.meanwhile = hear
-    assert project.run("1").exit == 0
+    assert project.run("1").exit == 12
     return project
 
 

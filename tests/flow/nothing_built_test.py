@@ -29,7 +29,7 @@ IDLE = {"role": "execute", "result": {"tasks_completed": "1/1", "tasks_failed": 
 
 def project_with(place: Path, criteria: str, *answers: dict[str, Any], letter: bool = True) -> Drive:
     """One phase, whose letter the user has written already, and a test command that is green."""
-    project = driven(place, [*reviews(9.8), *answers], "1")
+    project = driven(place, [*reviews(9.8, ["A reader understands the letter."]), *answers], "1")
     roadmap = f"# Roadmap: Letters\n\n### Phase 1: Letter 1\n**Goal**: Write letter 1.\n{criteria}"
     config = {"project": {"commands": {"test": TESTS}}}
     files = {

@@ -91,7 +91,7 @@ def test_list_as_json_has_the_fields_programs_rely_on(root: Path) -> None:
 
     assert seen["phases"][1] == {
         "id": "2", "name": "Show notes", "goal": "Notes are shown", "status": "not_started",
-        "depends_on": ["1"], "requirements": [], "line": 15, "milestone": "", "successor": "", "plans": 0, "plans_done": 0,
+        "depends_on": ["1"], "requirements": [], "line": 15, "milestone": "", "successor": "", "plans": 0, "plans_done": 0, "plans_unreadable": 0,
     }  # fmt: skip
     assert (seen["phases"][0]["status"], seen["phases"][0]["requirements"]) == ("completed", ["REQ-01"])
     assert seen["findings"] == []

@@ -1,5 +1,6 @@
 """A phase that comes with numbered plans: they are what is carried out, in their order, and none of them twice."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from autopilot import app
+from autopilot.cli import phases
+from autopilot.cli.arguments import parse
 from autopilot.domain.events import PhaseStarted
 from autopilot.domain.request import RunRequest
 from support.gsd import gsd_plan
@@ -173,7 +176,20 @@ def test_a_dry_run_and_the_lists_count_the_plans(place: Path, capsys: pytest.Cap
     assert seen.phases[0].skipped == "research and plan, since there is a plan"
     row = app.survey(str(run.root)).phases[0]
     assert (row.plans, row.plans_done) == (3, 1)
-    assert app.desk(str(run.root)).plans() == {"1": (3, 1)}
+    assert app.desk(str(run.root)).plans() == {"1": (3, 1, 0)}
+
+
+def test_a_plan_without_a_task_that_can_be_read_is_listed_as_unreadable(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make_project(place / "project", [], roadmap_of("1", "2"))
+    write(root, {f"{FOLDER}/PLAN.md": "# Plan\n\nThink about it.\n"})
+    desk = app.desk(str(root))
+
+    assert phases.perform(parse("phases list", []), desk) == 0
+    assert "0/1, unreadable" in next(line for line in capsys.readouterr().out.splitlines() if "Letter 1" in line)
+    phases.perform(parse("phases list", ["--json"]), desk)
+    assert [phase["plans_unreadable"] for phase in json.loads(capsys.readouterr().out)["phases"]] == [1, 0]
 
 
 def _letter() -> list[dict[str, Any]]:

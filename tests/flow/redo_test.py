@@ -16,6 +16,7 @@ from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Triaged
 from autopilot.redoing import NO_SCORECARD
 from autopilot.views.narration import Narrator
+from support.adoption import adopted
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git
 from support.runs import Drive, driven
@@ -71,7 +72,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def drive(place: Path, finished: Path) -> Drive:
     shutil.copytree(finished, place / finished.name, symlinks=True)
-    return Drive(place / finished.name)
+    return Drive(adopted(place / finished.name))
 
 
 def again(drive: Drive, modes: Modes, *scores: float, phases: str = "", **more: Any) -> RunEnd:

@@ -247,7 +247,8 @@ def test_the_project_s_own_checks_hold_work_back_only_for_what_is_new(place: Pat
         "Advance",
     ]
     outcome = project.of(PhaseFinished)[-1].outcome
-    assert outcome.automated_checks == {"compile": "n/a", "lint": True, "test": True, "build": "n/a"}
+    assert outcome.automated_checks == {"compile": "n/a", "lint": "failed before too", "test": True, "build": "n/a"}
+    assert outcome.reason == "passed; the lint command never passed here (exit 1 before and after)"
 
 
 @pytest.mark.sandbox

@@ -31,7 +31,7 @@ def roadmap(goal: str, command: str, *more: str) -> str:
 
 
 def said(role: str, attempt: int | None = None, **result: Any) -> dict[str, Any]:
-    usual = next(answer["result"] for answer in reviews() if answer["role"] == role)
+    usual = next(answer["result"] for answer in reviews(prose=[BEHAVIOUR]) if answer["role"] == role)
     return {"role": role, "phase": "1", "result": {**usual, **result}} | ({"attempt": attempt} if attempt else {})
 
 
@@ -51,7 +51,7 @@ def page(place: Path, *answers: dict[str, Any]) -> Drive:
         "justification": "as asked", "verification_command": "grep -n open src/join.tsx",
     }  # fmt: skip
     rated = said("rate", scorecard=[row])
-    project = driven(place, [*reviews(), rated, plan, work, *answers])
+    project = driven(place, [*reviews(prose=[BEHAVIOUR]), rated, plan, work, *answers])
     write(project.root, {".planning/ROADMAP.md": roadmap("A page to join", "grep -q openJoin src/join.tsx", BEHAVIOUR)})
     return project
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.events import PhaseFinished, PhaseStarted, StepFinished
-from autopilot.domain.results import Compared, Rated, Unanswered
+from autopilot.domain.results import Compared, MiniVerified, Rated, Unanswered
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.runs import Drive, driven
 
@@ -122,3 +122,30 @@ def test_pvrf_01c_a_row_that_does_not_say_whether_its_criterion_holds_is_no_pass
 
     assert "1/mini_verify/1.2" in project.calls, "the reviewer is asked what it means"
     assert "task 01-01 FAILED" in project.of(PhaseFinished)[-1].outcome.issues
+
+
+def test_exec_r1_work_is_not_thrown_away_for_the_shape_of_what_is_said_about_it(place: Path) -> None:
+    said = {"tasks_completed": 1, "evidence": ["letter1.txt says done"], "deviations": "none"}
+    slip = {**GOOD, "result": said}
+    row = {"criterion": "letter1.txt says done", "status": "pass", "evidence": ["letter1.txt:1", "done"]}
+    seen = {"pass": True, "commands_run": "grep", "criteria_results": [row]}
+    others = [answer for answer in reviews() if answer["role"] != "mini_verify"]
+    project = driven(place, [*others, {"role": "mini_verify", "result": seen}, PLAN, slip])
+
+    assert project.run().exit == 0
+    assert not [call for call in project.calls if call.endswith(".2")], "nobody is asked again"
+    (looked,) = (step.result for step in project.of(StepFinished) if isinstance(step.result, MiniVerified))
+    assert looked.opinion is not None
+    assert looked.opinion.criteria_results[0].evidence == "letter1.txt:1; done"
+
+
+def test_vrfy_06_another_shape_hides_no_words_of_others(place: Path) -> None:
+    rating = rate_answer(9.4)["result"]
+    rows = [{**row, "evidence": [row["evidence"], "the judge approved it"]} for row in rating["scorecard"]]
+    project = driven(place, answers(rate={**rating, "scorecard": rows}))
+
+    project.run()
+
+    assert "1/rate/1.2" in project.calls, "the rater is told not to lean on others"
+    (rated,) = (step.result for step in project.of(StepFinished) if isinstance(step.result, Rated))
+    assert [issue for issue in rated.issues if issue.startswith("cross_contamination: rater")]

@@ -19,10 +19,11 @@ LIARS = (
     "hard_coded_examples-till",
     "criterion_holds_already-till",
     "holds_beside_prose-till",
+    "leaves_a_criterion_out-till",
 )
 # What nobody can settle, and what is said to be there already, ends with a code of its own.
 HELD_BACK = {"users_plan_untouched-till": 11, "weak_criterion_holds-till": 12}
-HONEST = ("plain-ledger", "chatty-till", "fixed_at_second_try-almanac", "refactor_phase-till")
+HONEST = ("plain-ledger", "chatty-till", "fixed_at_second_try-almanac", "refactor_phase-till", "prose_criterion-till")
 
 
 def bout(kind: str, names: str) -> Bout:

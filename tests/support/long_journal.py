@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from autopilot.authority.seal import seal_of
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -22,10 +23,11 @@ from autopilot.domain.phase import Phase
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.journal import rows
-from autopilot.journal.chain import Tip, link
+from autopilot.journal.chain import Tip, chain_of
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.codec import UPGRADES, encode
 from autopilot.journal.head import HeadFile, head_path
+from autopilot.journal.sqlite import project_of
 from support.records import RUN, Story, brief, phase, started
 
 Told = tuple[str, Event]
@@ -78,19 +80,20 @@ def _ended(one: Phase, *, last: bool) -> PhaseFinished:
 def write_journal(path: Path, told: Iterator[Told]) -> int:
     """All in one transaction; how many entries there are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    clock, numbers, tip = TickingClock(), dict[str, int](), Tip()
+    clock, numbers, tip, seal = TickingClock(), dict[str, int](), Tip(), seal_of(project_of(path))
+    chain, before = chain_of(seal), tip
     lines = []
     for stream, event in told:
         number = numbers.get(stream, 0)
         fields = (tip.seq + 1, stream, number, clock.now(), len(UPGRADES), encode(event))
-        tip = Tip(seq=tip.seq + 1, hash=link(tip.hash, fields))
+        before, tip = tip, Tip(seq=tip.seq + 1, hash=chain.link(tip.hash, fields))
         numbers[stream] = number + 1
         lines.append((*fields, tip.hash))
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        rows.migrate(db, path)
+        rows.migrate(db, path, seal)
         db.execute("begin")
         db.executemany(rows.INSERT, lines)
         db.execute("commit")
-    with HeadFile(head_path(path)) as head:
-        head.lay(tip)
+    with HeadFile(head_path(path), chain) as head:
+        head.lay(tip, before)
     return tip.seq

@@ -90,13 +90,14 @@ LOOKED: dict[str, Any] = {
 }
 
 
-def reviews(score: float = 9.4) -> list[dict[str, Any]]:
-    """Reviewers who are content with everything."""
+def reviews(score: float = 9.4, prose: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Reviewers who are content with everything; `prose` are the criteria that have no command."""
+    met = [{"criterion": text, "status": "verified", "evidence": "letter1.txt:1"} for text in prose]
     return [
         {"role": "research", "result": {"key_findings": ["nothing is there yet"]}},
         {"role": "plan_check", "result": {"pass": True, "confidence": 9}},
         {"role": "mini_verify", "result": {"pass": True, "commands_run": ["grep -> found"]}},
-        {"role": "verify", "result": {"pass": True, "autonomous_confidence": 9, **LOOKED}},
+        {"role": "verify", "result": {"pass": True, "autonomous_confidence": 9, "criteria_results": met, **LOOKED}},
         {
             "role": "judge",
             "result": {
@@ -106,7 +107,7 @@ def reviews(score: float = 9.4) -> list[dict[str, Any]]:
             },
         },
         {"role": "judge_divergence", "result": {"recommendation": "proceed", "agreements": ["the letter is there"]}},
-        rate_answer(score),
+        rate_answer(score, prose),
         {"role": "integration", "result": {"pass": True, "evidence": ["letter1.txt:1 -- done"]}},
         *audit_answers(),
     ]
@@ -128,11 +129,12 @@ def audit_row(requirement: str, gap: str = "", size: str = "small") -> dict[str,
     return {**row, "gap_description": gap, "fix_complexity": size} if gap else row
 
 
-def rate_answer(score: float, **more: Any) -> dict[str, Any]:
-    row = {"criterion": "the letter is there", "score": score, "evidence": "letter:1", "justification": "as asked"}
+def rate_answer(score: float, prose: Iterable[str] = (), **more: Any) -> dict[str, Any]:
+    row = {"score": score, "evidence": "letter:1", "justification": "as asked"}
+    rows = [{"criterion": text, **row} for text in ("the letter is there", *prose)]
     return {
         "role": "rate",
-        "result": {"alignment_score": score, "scorecard": [row], "commands_run": ["grep -> found"]},
+        "result": {"alignment_score": score, "scorecard": rows, "commands_run": ["grep -> found"]},
         **more,
     }
 

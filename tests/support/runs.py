@@ -18,6 +18,7 @@ from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
 from autopilot.views.narration import Narrator
+from support.adoption import adopted
 from support.project import make_project, toml
 from support.repos import git
 
@@ -60,7 +61,7 @@ class Stage:
         for child in self.place.iterdir():
             shutil.rmtree(child) if child.is_dir() else child.unlink()
         shutil.copytree(self.kept, self.place, symlinks=True, dirs_exist_ok=True)
-        return Drive(self.place / "project", entries=list(self.entries))
+        return Drive(adopted(self.place / "project"), entries=list(self.entries))
 
 
 def roadmap_of(*phases: str) -> str:

@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 from autopilot import __version__
+from support.adoption import bound
 from support.project import honest, make_project
 from support.runs import roadmap_of
 
@@ -33,11 +34,11 @@ def freeze() -> Path:
 
 
 def thaw(version: str, place: Path) -> Path:
-    """The project at the place, as that version left it."""
+    """The project at the place, as that version left it, and adopted by the user who goes on with it there."""
     content = (FROZEN / version / ARCHIVE).read_bytes()
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         archive.extractall(place, filter="data")
-    return place / "project"
+    return bound(place / "project")
 
 
 def versions() -> list[str]:

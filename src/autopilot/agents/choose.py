@@ -41,6 +41,15 @@ def choose(name: str, desk: Desk, launch_folder: Path) -> Agent:
     raise _unknown(name)
 
 
+def command_of(name: str, launch_folder: Path) -> tuple[str, ...]:
+    """The words an agent's program is started with, its own file first; none for agents that start no program."""
+    kind, _, rest = name.partition(":")
+    if kind in {"exec", "acp"} and rest:
+        words = argv_of(rest, launch_folder)
+        return (_found(words[0], launch_folder), *words[1:])
+    return (_installed(BY_NAME[name]),) if name in BY_NAME else ()
+
+
 def resolved(name: str, environment: Mapping[str, str]) -> str:
     """`auto` becomes the first agent that is installed and signed in; any other name stays."""
     if name != AUTO:

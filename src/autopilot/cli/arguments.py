@@ -115,6 +115,10 @@ def _describe_asking(parser: Parser, verb: str) -> None:
         mode_options.describe(parser)
     else:
         parser.add_argument("--answers", metavar="FILE")
+    _describe_confinement(parser)
+
+
+def _describe_confinement(parser: Parser) -> None:
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
@@ -122,6 +126,9 @@ def _describe_asking(parser: Parser, verb: str) -> None:
 
 
 def _describe_continuing(parser: Parser, verb: str) -> None:
+    if verb in {"resume", "retry"}:
+        parser.add_argument("--agent")
+        _describe_confinement(parser)
     if verb == "retry":
         parser.add_argument("phase", nargs="?", default="")
         parser.add_argument("--step", default="", metavar="STEP")

@@ -22,6 +22,10 @@ def perform(verb: str, options: argparse.Namespace) -> int:
             from autopilot.cli import receipt, verdict
 
             done = verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
+        case "adopt":
+            from autopilot.cli import adopt
+
+            done = adopt.perform(verbs.here(), app)
         case "loop":
             from autopilot import looping
             from autopilot.cli import loop

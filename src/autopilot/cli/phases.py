@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from autopilot.cli import console, terminal
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.phase import Note, Phase, Roadmap
+from autopilot.domain.phase import Note, Phase, PlanCounts, Roadmap
 from autopilot.views.text import clean
 
 _WIDTH, _WIDEST, _MOST = 80, 16, 400
@@ -31,7 +31,7 @@ class Desk(Protocol):
     """The planning files, to look at and to edit."""
 
     def roadmap(self) -> Roadmap: ...
-    def plans(self) -> dict[str, tuple[int, int]]: ...
+    def plans(self) -> dict[str, PlanCounts]: ...
     def findings(self) -> tuple[Note, ...]: ...
     @property
     def tried(self) -> Callable[[], tuple[Note, ...]]: ...
@@ -59,12 +59,12 @@ def perform(options: argparse.Namespace, desk: Desk) -> int:
 def _list(desk: Desk, *, as_json: bool) -> int:
     seen, plans = desk.roadmap(), desk.plans()
     if as_json:
-        phases = [{**_plain(p), "plans": plans[p.id][0], "plans_done": plans[p.id][1]} for p in seen.phases]
+        phases = [{**_plain(p), **_counts(plans[p.id])} for p in seen.phases]
         _say_json({"phases": phases, "findings": [_finding(n) for n in seen.notes]})
         return 0
     columns = [("Phase", *(p.id for p in seen.phases)), ("Status", *(p.status.replace("_", " ") for p in seen.phases))]
-    if any(total for total, _ in plans.values()):
-        columns.append(("Plans", *(_done(*plans[p.id]) for p in seen.phases)))
+    if any(found.plans for found in plans.values()):
+        columns.append(("Plans", *(_done(plans[p.id]) for p in seen.phases)))
     columns += [("Needs", *map(_needs, seen.phases)), ("Name", *(p.name for p in seen.phases))]
     console.say("\n".join(_table(list(zip(*columns, strict=True)))))
     if seen.notes:
@@ -76,8 +76,13 @@ def _needs(phase: Phase) -> str:
     return ", ".join(phase.depends_on) or "-"
 
 
-def _done(plans: int, done: int) -> str:
-    return f"{done}/{plans}" if plans else "-"
+def _counts(found: PlanCounts) -> dict[str, int]:
+    return {"plans": found.plans, "plans_done": found.done, "plans_unreadable": found.unreadable}
+
+
+def _done(found: PlanCounts) -> str:
+    unreadable = ", unreadable" if found.unreadable else ""
+    return f"{found.done}/{found.plans}{unreadable}" if found.plans else "-"
 
 
 def _check(desk: Desk, tried: tuple[Note, ...], *, as_json: bool) -> int:

@@ -15,6 +15,8 @@ class Reporter(Protocol):
 
     def text(self, run: str | None) -> str: ...
 
+    def stranger(self) -> str: ...
+
     def data(self, run: str | None) -> dict[str, Any]: ...
 
     def page(self, run: str | None, file: str | None) -> str: ...
@@ -41,6 +43,8 @@ def perform(options: argparse.Namespace, folder: str, app: Teller) -> int:
     told, run, file = app.reports(folder), options.run, options.html
     if file and run is None and file.startswith("run-") and "." not in file:
         run, file = file, DEFAULT  # `--html RUN`: a page is named for its kind, a run is not
+    if note := told.stranger():
+        console.warn(f"autopilot: warning: {note}")
     if file is not None:
         console.say(f"Written: {told.page(run, file or None)}")
     elif options.json:

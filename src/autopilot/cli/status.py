@@ -109,6 +109,8 @@ def _remark(phase: dict[str, object]) -> str:
     parts = [_word(phase.get("name"), "")]
     parts += [flag.replace("_", " ") for flag in ("quality_exhausted", "gaps_exhausted") if phase.get(flag)]
     parts += ["unanchored"] if phase.get("unanchored") else []
+    said = phase.get("caveats")
+    parts += [_word(caveat) for caveat in said] if isinstance(said, list) else []
     why = _word(phase.get("reason"), "").replace("_", " ")
     # Of an outcome the status column has said the first half.
     for said in ("already satisfied: ", "passed below the bar, ") if phase.get("outcome") else ():

@@ -8,6 +8,7 @@ VERBS = (
     "status",
     "replay",
     "rebuild",
+    "adopt",
     "demo",
     "explain",
     "doctor",
@@ -47,6 +48,8 @@ verbs:
   verdict               N pass, fail or issues: decide on a phase that waits
   replay                play a run once more, as fast as you like
   rebuild               write .autopilot/state.json anew from the journal
+  adopt                 make the runs here yours, after you moved the project
+                        or lost your key
   demo                  a whole run on a sample project, no account needed
   explain               print the pipeline and the rules of its gates
   doctor                check all that a run depends on, and say how to mend it
@@ -80,7 +83,8 @@ options of run:
   --checkpoint-every N  pause for a look after every N phases
   --jobs N              up to N phases at a time, where they allow it;
   --sequential          one phase after the other, as without --jobs
-  --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none
+  --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none;
+                        also for resume, as are --agent and --unsandboxed
   --unsandboxed         confine nothing; then no result counts as verified
   --allow-host HOST     a host[:port] agents may reach besides their service
   --open-network        agents reach all that you do (docs/security.md)
@@ -151,7 +155,7 @@ options of other verbs:
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,
-10 some phases failed, 11 a person must decide, 12 passed with gaps, 20 cap
-reached, 21 breaker, 22 usage limit, 75 another run is active, 130 interrupted,
-1 a bug
+5 consent is missing, 10 some phases failed, 11 a person must decide, 12 passed
+with gaps, 20 cap reached, 21 breaker, 22 usage limit, 75 another run is active,
+130 interrupted, 1 a bug
 """

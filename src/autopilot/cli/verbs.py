@@ -82,6 +82,10 @@ def resumption_of(options: argparse.Namespace) -> Resumption:
     """`retry N` resumes the run for the sake of one failed phase."""
     again = options.verb == "retry"
     return Resumption(
+        agent=options.agent,
+        sandbox=options.sandbox,
+        hosts=tuple(options.hosts),
+        open_network=options.open_network,
         caps=caps_of(options),
         now=again or options.now,
         keep_awake=options.keep_awake,

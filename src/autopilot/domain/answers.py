@@ -181,6 +181,7 @@ class VerifyOpinion(Opinion, frozen=True, kw_only=True, rename={"passed": "pass"
 
 
 Recommendation = Literal["proceed", "debug", "rollback", "halt"]
+SEVERITY: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
 
 
 class JudgeOpinion(Opinion, frozen=True, kw_only=True):

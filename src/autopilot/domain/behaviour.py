@@ -87,6 +87,12 @@ def alike(one: str, other: str) -> bool:
     return bool(shorter) and len(shorter & longer) >= ALIKE * len(shorter) and (len(shorter) > 1 or shorter == longer)
 
 
+def likeness(one: str, other: str) -> float:
+    """The share of words that two texts have in common."""
+    words, others = _words(one), _words(other)
+    return len(words & others) / max(1, len(words | others))
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", _TAIL.sub("", text).casefold())) - _FILLING
 

@@ -10,6 +10,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x StorageFailed          exit 2: disk full, read-only, journal damaged
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
+  x ConsentMissing         exit 5: no grant, no trust, or state that is not the user's
   x RoadmapChanged         exit 11: a phase that has started was edited, and nobody said what becomes of it
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x EvidenceDisputed       exit 11: the planning files contradict each other on whether a phase is done
@@ -68,6 +69,10 @@ class AgentUnavailable(AutopilotError):
 
 class SandboxUnavailable(AutopilotError):
     exit_code = 4
+
+
+class ConsentMissing(AutopilotError):
+    exit_code = 5
 
 
 class BreakerOpen(AutopilotError):

@@ -93,10 +93,15 @@ class LeftOut(Value, frozen=True, kw_only=True):
 
 
 class CommandSource(Value, frozen=True, kw_only=True):
-    """A command of the project; None: its gate is skipped. `source` is `user-override` or `auto-detected`."""
+    """
+    A command of the project; None: its gate is skipped. `source` is `user-override` or `auto-detected`.
+
+    `broken` says why it is known not to run here.
+    """
 
     command: str | None
     source: str
+    broken: str = ""
 
 
 class ProjectFacts(Value, frozen=True, kw_only=True):

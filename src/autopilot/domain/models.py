@@ -15,6 +15,12 @@ def model_of(role: str, settings: Settings) -> str | None:
     return settings.models.get(role) or settings.model
 
 
+def known_model(agent: str, model: str | None) -> str | None:
+    """The model to show. An alias names a model of one vendor's; other agents choose their own for the profile."""
+    foreign = agent.partition(":")[0] not in {"claude", "auto"} and portable(model) is not None
+    return None if foreign else model
+
+
 def portable(model: str | None) -> str | None:
     """What an agent of another vendor can make of it: a profile is known to all, a model's name to its own alone."""
     return model if model in PROFILES or model in ALIASES else None

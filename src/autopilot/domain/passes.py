@@ -146,7 +146,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
 
     `autonomous_confidence` is the verifier's, `human_tasks` how many tasks of the plan ask a person to verify.
     `sub_phases` are the parts a split phase came together from, `checks` what was run on all of them together.
-    `satisfied`: every criterion held before any work, so nothing was built.
+    `satisfied`: every criterion held before any work, so nothing was built. `caveats`: what the pass does not show.
     """
 
     phase: str
@@ -179,6 +179,7 @@ class PhaseOutcome(Value, frozen=True, kw_only=True):
     autonomous_confidence: float | None = None
     human_tasks: int = 0
     satisfied: bool = False
+    caveats: tuple[str, ...] = ()
 
     @property
     def checkpoint_sha(self) -> str:

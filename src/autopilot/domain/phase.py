@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autopilot.domain.numerals import read_number
 from autopilot.domain.test_counts import ran_none
@@ -210,6 +210,14 @@ class PlanOnDisk(Value, frozen=True, kw_only=True):
     file: str
     done: bool = False
     tasks: int = 0
+
+
+class PlanCounts(NamedTuple):
+    """Plan files on disk, how many of them are done, and how many of the others have no task that can be read."""
+
+    plans: int
+    done: int
+    unreadable: int
 
 
 class PhaseFiles(Value, frozen=True, kw_only=True):

@@ -94,12 +94,18 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
 
 
 class PhaseEnd(Value, frozen=True, kw_only=True):
-    """`status` is state.json's word. `outcome` is set where the phase counts as done and a person should look at it."""
+    """
+    `status` is state.json's word. `outcome` is set where the phase counts as done and a person should look at it.
+
+    `caveats` is what a phase that passed does not show. `branch` keeps the work of a phase that failed.
+    """
 
     status: str
     score: float | None = None
     reason: str = ""
     outcome: Outcome | None = None
+    caveats: tuple[str, ...] = ()
+    branch: str = ""
 
 
 class Ending(Value, frozen=True, kw_only=True):

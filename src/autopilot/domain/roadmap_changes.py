@@ -9,6 +9,9 @@ from autopilot.domain.value import Value
 RoadmapChoice = Literal["take", "keep"]
 """What becomes of changes to phases that have started: they start over, or are finished as they were."""
 
+STARTS_OVER = "set aside: the roadmap was edited, and the phase starts over"
+"""Why a pass ended that no step failed in."""
+
 
 class RoadmapTaken(Value, frozen=True, kw_only=True):
     """What a run goes by after the roadmap was edited: phases, targets and what is known of them."""

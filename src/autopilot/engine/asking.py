@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from autopilot.domain.agent import Call, PhaseRef, Reply, TaskRef
+from autopilot.domain.answer_shapes import fitted
 from autopilot.domain.budgets import Ingested, ingest, summary
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import NoAnswer
@@ -146,7 +147,7 @@ class StepAgents:
             event = self._heard(call_id) or self._answer(question, call_id, prompt, place, files)
             heard = (*heard, event)
             value, problem = _value(event, question.answer)
-            objections = () if value is None else question.objections(_object(event))
+            objections = () if value is None else question.objections(_object(event, question.answer))
             if value is not None and (not objections or call_id == again):
                 return value, heard, tuple(objection.issue for objection in objections)
             reminders = "\n".join(objection.reminder for objection in objections)
@@ -324,12 +325,12 @@ def _value(event: AgentAnswered, answer: type[A]) -> tuple[A | None, str]:
 
 
 def _converted(given: Any, answer: type[A]) -> A:
-    """A field that is null where its type has no null counts as left out: agents write both."""
+    """A field that is null where its type has no null counts as left out; a slip in the shape of a text is read."""
     try:
         return msgspec.convert(given, answer, strict=False)
     except msgspec.ValidationError as error:
         try:
-            return msgspec.convert(_without_nulls(given), answer, strict=False)
+            return msgspec.convert(fitted(_without_nulls(given), answer), answer, strict=False)
         except msgspec.ValidationError:
             raise error from None
 
@@ -355,9 +356,9 @@ def _harmless(value: Any) -> Any:
     return value
 
 
-def _object(event: AgentAnswered) -> dict[str, Any]:
-    """The answer as it was written, before its values were made to fit their types."""
-    decoded = msgspec.json.decode(event.answer or "{}")
+def _object(event: AgentAnswered, answer: type[A]) -> dict[str, Any]:
+    """The answer as it was written, in the shape in which it counts: another shape must hide nothing."""
+    decoded = fitted(msgspec.json.decode(event.answer or "{}"), answer)
     return decoded if isinstance(decoded, dict) else {}
 
 

@@ -16,6 +16,7 @@ from autopilot.domain.verdict import AskHuman
 from autopilot.engine.footing import accepted
 
 OFF = "switched off in the config (workflow.integration_check, workflow.self_audit)"
+DEBUGGED = "a debug run has no audit: its own commands and the project's gates check it"
 ALONE = "only one phase is complete and no requirement is stated, so there is nothing to compare it with"
 UNASKED = "nothing is asked of them: neither a requirement nor a success criterion"
 IDLE = "no phase passed in this run"
@@ -59,7 +60,7 @@ def why_not(run: RunRecord) -> str:
     settings = run.start.settings
     waiting = [t for t in run.start.targets if (ends := run.standing(t)) and isinstance(ends[-1].verdict, AskHuman)]
     if not (settings.integration_check or settings.self_audit):
-        return OFF
+        return DEBUGGED if settings.modes.debug else OFF
     if waiting:
         return f"phase {', '.join(waiting)} waits for a person's verdict"
     if any(not run.landed(phase) for phase in _passed(run)):

@@ -55,10 +55,12 @@ def phase_end(run: RunRecord, phase: str) -> PhaseEnd:
     match passes[-1].verdict:
         case Advance(because=because):
             why = short.text if short else because or outcome.reason
-            return replace(told, status="completed", reason=why, outcome=short.outcome if short else None)
+            word = short.outcome if short else None
+            return replace(told, status="completed", reason=why, outcome=word, caveats=outcome.caveats)
         case AskHuman(question=question):
             return replace(told, status="needs_human_verification", reason=question)
         case Stop(because=because):
-            return replace(told, status="failed", reason=because)
+            kept = passes[-1].outcome.diagnostic_branch or ""
+            return replace(told, status="failed", reason=because, branch=kept)
         case Retry(because=because):
             return replace(told, status="in_progress", reason=because)

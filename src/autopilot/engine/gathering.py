@@ -94,6 +94,7 @@ def together(run: RunRecord, split: Split, checks: tuple[CommandRun, ...], red: 
         summary=f"{status}: {reason}",
         verification_duration_seconds=sum(outcome.verification_duration_seconds for outcome in outcomes),
         unanchored=not any(c.command for c in phase_of(run, split.phase).criteria),
+        caveats=tuple(f"{outcome.phase}: {caveat}" for outcome in outcomes for caveat in outcome.caveats),
         pipeline_steps=_steps(outcomes),
         split_details=split.details,
         evidence=_evidence(outcomes, checks),

@@ -251,7 +251,7 @@ def closing(run: RunRecord, end: End) -> RunMove:
 
 def last_word(run: RunRecord) -> End:
     """How a run ends that lost no phase: with 0 only where nothing is left that a person should look at."""
-    short, left = short_of_a_pass(run), open_ends(run)
+    short, left = short_of_a_pass(run), "; ".join(part for part in (not_landed(run), open_ends(run)) if part)
     if short:
         return End("completed", OPEN_ENDS, "; ".join(part for part in (short, left) if part))
     return End("completed", OPEN_ENDS, f"{PASSED}, but {left}") if left else End("completed", 0, PASSED)
@@ -260,6 +260,16 @@ def last_word(run: RunRecord) -> End:
 def short_of_a_pass(run: RunRecord) -> str:
     """The phases that count as done without having passed at their bar, each with its outcome."""
     return "; ".join(f"phase {found.phase}: {found.text}" for found in shortfalls(run))
+
+
+def not_landed(run: RunRecord) -> str:
+    """What passed and is not on the user's branch, with what stands in its way: work that is not there is not done."""
+    missing = run.unlanded
+    phases = [landing.phase for landing in missing if landing.phase != COMPLETION]
+    if not missing:
+        return ""
+    who = f"phase {', '.join(phases)}" if phases else "what followed the last phase"
+    return f"{who} {'are' if len(phases) > 1 else 'is'} not on your branch yet: {missing[-1].note}"
 
 
 def _is_landed(run: RunRecord, done: CompletionFinished) -> bool:

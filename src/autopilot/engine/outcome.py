@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from autopilot.domain.behaviour import untraced
+from autopilot.domain.caveats import caveats
 from autopilot.domain.deferral import justification
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.evidence import Change, CommandRun
@@ -33,6 +34,7 @@ from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide import Finish
 from autopilot.engine.reported import reported
 
+OLD_FAILURE = "failed before too"
 PROSE = (".md", ".markdown", ".mdx")
 STRUCTURED = (
     ".json", ".jsonc", ".json5", ".geojson", ".webmanifest", ".jsonl", ".ndjson", ".toml", ".csv", ".tsv",
@@ -44,11 +46,13 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
     rated, verified = record.find(Rated), record.find(Verified)
     states, total = task_states(record), len(auto_tasks(record))
     done = sum(state == "verified" for state in states.values())
+    left = caveats(record) if finish.status == "completed" else ()
+    reason = f"passed; {'; '.join(left)}" if left else finish.reason
     waits, splits = finish.status == "needs_human_verification", finish.status == "split_request"
     return PhaseOutcome(
         phase=record.phase.id,
         status=finish.status,
-        reason=finish.reason,
+        reason=reason,
         commit=record.commit,
         alignment_score=rated.score if rated else None,
         tasks_completed=f"{done}/{total}",
@@ -59,7 +63,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         debug_attempts=own_debugs(record),
         replan_attempts=own_replans(record),
         recommendation=recommendation(record, finish),
-        summary=f"{finish.status}: {finish.reason}",
+        summary=f"{finish.status}: {reason}",
         verification_duration_seconds=verified.seconds if verified else 0.0,
         unanchored=not any(c.command for c in record.phase.criteria),
         rollback=finish.rollback,
@@ -70,6 +74,7 @@ def outcome_of(record: PhaseRecord, finish: Finish) -> PhaseOutcome:
         autonomous_confidence=verified.opinion.autonomous_confidence if verified and verified.opinion else None,
         satisfied=finish.status == "completed" and only_checked(record),
         human_tasks=sum(task.type == "checkpoint:human-verify" for task in (record.plan.tasks if record.plan else ())),
+        caveats=left,
     )
 
 
@@ -152,7 +157,7 @@ def commits(record: PhaseRecord) -> tuple[str, ...]:
 
 def automated(gates: tuple[CommandRun, ...], old_failures: tuple[str, ...]) -> dict[str, bool | str]:
     checks: dict[str, bool | str] = {"compile": "n/a", "lint": "n/a", "test": "n/a", "build": "n/a"}
-    return checks | {run.check: run.passed or run.check in old_failures for run in gates}
+    return checks | {run.check: OLD_FAILURE if run.check in old_failures else run.passed for run in gates}
 
 
 def issues(record: PhaseRecord, finish: Finish) -> tuple[str, ...]:
@@ -218,6 +223,10 @@ def _digest(record: PhaseRecord, step: str, *, agent_spawned: bool) -> StepDiges
     if step == "rate" and rated:
         score = rated.score
         return StepDigest(status=status, agent_spawned=agent_spawned, alignment_score=score, score_band=band(score))
+    if status == "skipped":
+        tries = record.attempts(step)
+        unfinished = f"no usable {step} after {tries} {'try' if tries == 1 else 'tries'}"
+        return StepDigest(status=status, agent_spawned=agent_spawned, skip_reason=unfinished)
     return StepDigest(status=status, agent_spawned=agent_spawned)
 
 

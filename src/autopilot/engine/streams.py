@@ -11,6 +11,7 @@ from autopilot.domain.events import Entry, Event, RunStarted, stream_of
 from autopilot.domain.passes import Brief
 from autopilot.domain.protocols import Journal, Listener
 from autopilot.domain.record import PhaseRecord, RunRecord, kept_entries
+from autopilot.domain.settings import Settings
 from autopilot.domain.tally import Tally, tallied
 
 SPARE = 8
@@ -21,10 +22,14 @@ class Streams:
     Threads may share one: entries are written, and listeners told of them, one after the other.
 
     What is over is not kept in memory but for its digest; asked for again, it is read again.
+
+    `settings` are those the user granted the run. They go before what its journal says they are.
     """
 
-    def __init__(self, journal: Journal, run: str, listeners: Sequence[Listener]) -> None:
-        self._journal, self._run, self._listeners = journal, run, listeners
+    def __init__(
+        self, journal: Journal, run: str, listeners: Sequence[Listener], settings: Settings | None = None
+    ) -> None:
+        self._journal, self._run, self._listeners, self._settings = journal, run, listeners, settings
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._records: dict[str, PhaseRecord] = {}
         self._digests: dict[str, PassDigest] = {}
@@ -133,7 +138,8 @@ class Streams:
     def _load(self, stream: str) -> tuple[Entry, ...]:
         with self.turn:
             if stream not in self._entries:
-                self._entries[stream] = self._journal.load(stream)
+                found = self._journal.load(stream)
+                self._entries[stream] = _granted(found, self._settings) if stream == self._run else found
                 self._make_room(stream)
             return self._entries[stream]
 
@@ -143,6 +149,14 @@ class Streams:
         for stream in [s for s in self._entries if s not in {self._run, wanted}][:-room]:
             del self._entries[stream]
             self._records.pop(stream, None)
+
+
+def _granted(entries: tuple[Entry, ...], settings: Settings | None) -> tuple[Entry, ...]:
+    first = entries[0].event if entries else None
+    if settings is None or not isinstance(first, RunStarted):
+        return entries
+    start = msgspec.structs.replace(first, settings=settings)
+    return (msgspec.structs.replace(entries[0], event=start), *entries[1:])
 
 
 def _in_force(run: RunRecord, before: RunStarted | None) -> RunStarted:

@@ -266,6 +266,7 @@ def _warnings(runs: tuple[DecidingRun, ...], found: Sorted, outcome: PhaseOutcom
         (verdict == Advance(because="force_incomplete"), FORCED),
         *((verdict == Advance(because=why), EXHAUSTED.format(why=why)) for why in (QUALITY_EXHAUSTED, GAPS_EXHAUSTED)),
         (bool(found.warned), f"failed before the work too: {', '.join(found.warned)}"),
+        *((True, caveat) for caveat in outcome.caveats),
         (any(run.sandbox.partition(" ")[0] == "none" for run in runs), UNCONFINED),
     )
     return tuple(text for holds, text in told if holds)

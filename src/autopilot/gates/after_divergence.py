@@ -1,6 +1,6 @@
 """What do judge and verifier make of the work together? The harsher word counts."""
 
-from autopilot.domain.answers import Recommendation
+from autopilot.domain.answers import SEVERITY, Recommendation
 from autopilot.domain.integrity import rejected
 from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.progress import Route, debugs_left, full_route
@@ -9,7 +9,6 @@ from autopilot.domain.results import Compared, Judged
 from autopilot.domain.verdict import END, Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
-SEVERITY: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
 NOT_COMPARED = "The judge's second answer compares nothing with the verifier's report."
 RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-stamping."
 

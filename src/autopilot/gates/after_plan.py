@@ -1,17 +1,22 @@
 """Is there a plan that can be read?"""
 
-from autopilot.domain.progress import plan_rounds
+from autopilot.domain.progress import plan_rounds, since_replan
 from autopilot.domain.record import PhaseRecord
-from autopilot.domain.results import Planned
+from autopilot.domain.results import PlanChecked, Planned
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 
+REVISE = "REVISION REQUIRED. "
+
 
 class PlanFacts(Facts, frozen=True, kw_only=True):
+    """`objection`: why plan-check sent back the last plan that could be read, if it sent one back."""
+
     tasks: int
     problem: str
     tries: int
     limit: int
+    objection: str = ""
 
 
 def gather(record: PhaseRecord) -> Evidence[PlanFacts, Opinions, Claims]:
@@ -21,8 +26,20 @@ def gather(record: PhaseRecord) -> Evidence[PlanFacts, Opinions, Claims]:
         problem=planned.problem,
         tries=plan_rounds(record),
         limit=record.start.settings.limits.plan_checks,
+        objection=objection(record),
     )
     return Evidence(facts, Opinions(), Claims())
+
+
+def objection(record: PhaseRecord) -> str:
+    checks = (s.verdict for s in reversed(since_replan(record)) if isinstance(s.result, PlanChecked))
+    last = next(checks, None)
+    return last.because.removeprefix(REVISE) if isinstance(last, Retry) else ""
+
+
+def wrong(f: PlanFacts) -> str:
+    """What is wrong with the newest answer, after what is still wrong with the plan before it."""
+    return "; ".join(filter(None, (f.objection.rstrip("."), f.problem or "the plan lists no task")))
 
 
 def go_on(f: PlanFacts, o: Opinions, c: Claims) -> Verdict:
@@ -30,11 +47,12 @@ def go_on(f: PlanFacts, o: Opinions, c: Claims) -> Verdict:
 
 
 def plan_again(f: PlanFacts, o: Opinions, c: Claims) -> Verdict:
-    return Retry(step="plan", because=f"REVISION REQUIRED. {f.problem or 'the plan lists no task'}")
+    return Retry(step="plan", because=f"{REVISE}{wrong(f)}")
 
 
 def give_up(f: PlanFacts, o: Opinions, c: Claims) -> Verdict:
-    return Stop(because=f"no readable plan after {f.tries} tries: {f.problem or 'the plan lists no task'}")
+    end = f"plan rejected after {f.tries} tries" if f.objection else f"no readable plan after {f.tries} tries"
+    return Stop(because=f"{end}: {wrong(f)}")
 
 
 GATE = Gate(

@@ -1,6 +1,7 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
+from autopilot.domain.caveats import is_users_word, nothing_new, tests_failed
 from autopilot.domain.deferral import REJECTED, confident, generic, no_reason, only_looks, specific
 from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.progress import failed_tasks, nothing_built, replans
@@ -12,16 +13,27 @@ from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, bare, cont
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 
 MIN_SCORE = 7.0
+UNSHOWN = (
+    "every criterion that can be run held before the work: nothing shows that something new was built. Is it done?"
+)
+UNGUARDED = f"the test command fails here, and {UNSHOWN}"
 UNBUILT = "nothing was built, and every criterion that can be run held before: is the phase done already?"
 
 
 class RateFacts(Facts, frozen=True, kw_only=True):
+    """
+    `nothing_new`: no command that failed before the work passes now. `preserving`: the user says that this is so.
+    """
+
     verification: VerifyFacts
     for_a_person: tuple[str, ...]
     replans: int
     limit: int
     failed_tasks: int = 0
     nothing_built: bool = False
+    nothing_new: bool = False
+    preserving: bool = False
+    tests_failed: bool = False
 
 
 class RateOpinions(Opinions, frozen=True, kw_only=True):
@@ -43,6 +55,9 @@ def gather(record: PhaseRecord) -> Evidence[RateFacts, RateOpinions, Claims]:
         replans=replans(record),
         failed_tasks=len(failed_tasks(record)),
         nothing_built=nothing_built(record),
+        nothing_new=nothing_new(record),
+        preserving=is_users_word(record),
+        tests_failed=tests_failed(record),
         # A remediation mends what there is (CENF-01g): under a new plan the old one's criteria would no longer be run.
         limit=0 if record.brief.cycle else record.start.settings.limits.replans,
     )
@@ -122,6 +137,15 @@ def ask_whether_there(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return AskHuman(question=UNBUILT)
 
 
+def unshown(f: RateFacts) -> bool:
+    """No fact speaks for the work, and neither the user's word nor green tests stand in for one."""
+    return f.nothing_new and (f.tests_failed or not f.preserving)
+
+
+def ask_whether_new(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
+    return AskHuman(question=UNGUARDED if f.tests_failed else UNSHOWN)
+
+
 def complete(f: RateFacts, o: RateOpinions, c: Claims) -> Verdict:
     return Advance()
 
@@ -146,6 +170,7 @@ GATE = Gate(
         Rule("a task is left to a person without a reason", unreasoned, reject),
         Rule("a task is left to a person", left_over, ask),
         Rule("nothing was built", lambda f, o, c: f.nothing_built, ask_whether_there),
+        Rule("nothing shows that something new was built", lambda f, o, c: unshown(f), ask_whether_new),
         Rule("otherwise", lambda f, o, c: True, complete),
     ),
     kinds=(RateFacts, RateOpinions, Claims),

@@ -1,14 +1,18 @@
-"""The hash chain: each row's hash covers its content and the hash of the row before."""
+"""The hash chain: each row's hash is made with the user's key and covers its content and the hash of the row before."""
 
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any
 
 import msgspec
 
+from autopilot.authority.seal import Place, Seal
 from autopilot.domain.value import Value
 
 GENESIS = "0" * 64
+_BYTES = 32
 
 
 class Tip(Value, frozen=True, kw_only=True):
@@ -26,22 +30,64 @@ class ChainBroken(Exception):
         self.seq, self.how = seq, how
 
 
-def link(previous: str, fields: Sequence[Any]) -> str:
-    """sha256 over the JSON array of the previous hash and the fields seq, stream, number, at, version, body."""
-    return sha256(msgspec.json.encode([previous, *fields])).hexdigest()
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Makes and checks hashes under a key. `start` comes before the first row and binds the chain to its place."""
+
+    key: bytes = field(repr=False)
+    start: str = GENESIS
+
+    def link(self, previous: str, fields: Sequence[Any]) -> str:
+        """Over the JSON array of the previous hash and the fields seq, stream, number, at, version, body."""
+        before = self.start if previous == GENESIS else previous
+        return _hash(self.key, b"autopilot row", [before, *fields])
+
+    def holds(self, previous: str, fields: Sequence[Any], digest: object) -> bool:
+        return isinstance(digest, str) and digest.isascii() and compare_digest(self.link(previous, fields), digest)
+
+    def mark(self, tip: Tip) -> str:
+        """Shows that the chain's writer knew this tip as its last one."""
+        return _hash(self.key, b"autopilot head", [self.start, tip.seq, tip.hash])
 
 
-def follow(rows: Iterable[Sequence[Any]]) -> tuple[Tip, dict[str, int]]:
+@dataclass(frozen=True, slots=True)
+class Unchecked(Chain):
+    """A chain that someone else wrote, to look at: nothing can be said for or against its rows."""
+
+    key: bytes = field(default=b"", repr=False)
+
+    def holds(self, previous: str, fields: Sequence[Any], digest: object) -> bool:  # noqa: ARG002 - see above
+        return isinstance(digest, str)
+
+
+def binding(place: Place) -> str:
+    """The place as it is stored before the first row."""
+    return msgspec.json.encode(place).decode()
+
+
+def chain_of(seal: Seal) -> Chain:
+    return Chain(seal.key, start_of(seal.key, binding(seal.place)))
+
+
+def start_of(key: bytes, bound: str) -> str:
+    return _hash(key, b"autopilot place", [bound])
+
+
+def follow(rows: Iterable[Sequence[Any]], chain: Chain) -> tuple[Tip, dict[str, int]]:
     """Walk rows of (seq, stream, number, at, version, body, hash) from the first: the tip, and each stream's length."""
     tip, lengths = Tip(), dict[str, int]()
     for *fields, digest in rows:
         seq, stream, number = fields[:3]
         if seq != tip.seq + 1:
             raise ChainBroken(tip.seq + 1, "entries lost")
-        if digest != link(tip.hash, fields):
+        if not chain.holds(tip.hash, fields, digest):
             raise ChainBroken(seq, "journal was changed")
         if number != lengths.get(stream, 0):
             raise ChainBroken(seq, "entries out of order")
         lengths[stream] = number + 1
         tip = Tip(seq=seq, hash=digest)
     return tip, lengths
+
+
+def _hash(key: bytes, person: bytes, parts: Sequence[Any]) -> str:
+    return blake2b(msgspec.json.encode(parts), digest_size=_BYTES, key=key, person=person).hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autopilot.domain.errors import StorageFailed
+from autopilot.domain.errors import ConsentMissing, StorageFailed
 
 RESTORE = (
     "Restore journal.db and journal.head together from a backup, or move both away and start a new run; "
@@ -44,6 +44,30 @@ _BY_CODE = {
         "Stop the other process, then resume.",
     ),
 }
+
+
+class Changed(StorageFailed):
+    """Entries are not as their writer left them. Nobody can say whether a disk or a person did it."""
+
+    exit_code = ConsentMissing.exit_code
+
+
+class NotTheirs(ConsentMissing):
+    """A journal that somebody else wrote, or that was written for another place."""
+
+
+def changed(path: Path | str, how: str) -> Changed:
+    found = damaged(path, how)
+    return Changed(found.what, why=found.why, do=found.do)
+
+
+def not_theirs(path: Path | str, how: str, *, adoptable: bool) -> NotTheirs:
+    adopt = "If you moved or copied this project yourself, or lost your key: autopilot adopt. Otherwise remove"
+    return NotTheirs(
+        f"The journal {str(path)!r} is not yours: {how}.",
+        why="A run goes on by its journal: which phases passed, and what comes to your branch. You can look at it.",
+        do=f"{adopt if adoptable else 'Remove'} the folder {str(Path(path).parent)!r} and start a new run.",
+    )
 
 
 def damaged(path: Path | str, how: str) -> StorageFailed:

@@ -5,8 +5,10 @@ import threading
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.protocols import Clock
 from autopilot.journal import failures
-from autopilot.journal.chain import Tip, link
+from autopilot.journal.chain import Chain, Tip
 from autopilot.journal.codec import UPGRADES, decode, encode
+
+_CHAIN = Chain(b"in memory")
 
 
 class MemoryJournal:
@@ -30,7 +32,7 @@ class MemoryJournal:
             if number != length:
                 raise failures.number_taken(stream, number, length)
             seq, at = self._tip.seq + 1, self._clock.now()
-            digest = link(self._tip.hash, (seq, stream, number, at, len(UPGRADES), body))
+            digest = _CHAIN.link(self._tip.hash, (seq, stream, number, at, len(UPGRADES), body))
             entry = _entry(stream, number, at, body, digest)
             self._rows.setdefault(stream, []).append((at, body, digest))
             self._tip = Tip(seq=seq, hash=digest)

@@ -57,6 +57,7 @@ def phase_state(phase: Phase, history: History, bar: float) -> dict[str, Any]:
         "sub_phases": [],
         "rubber_stamp_suspect": False,
         "unanchored": outcome.unanchored,
+        "caveats": list(outcome.caveats),
         "reason": described(word, outcome.alignment_score, bar) if word else _reason(history, outcome),
         "blocking_phase": history.skipped.blocking_phase if history.skipped else None,
         "issues": list(outcome.issues),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from autopilot.domain.answers import Recommendation
+from autopilot.domain.answers import SEVERITY
 from autopilot.domain.events import Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.headings import heading_of
@@ -30,8 +30,6 @@ from autopilot.domain.results import (
 )
 from autopilot.domain.step_words import step_word
 from autopilot.domain.verdict import Advance, AskHuman
-
-_HARSHER: tuple[Recommendation, ...] = ("proceed", "debug", "rollback", "halt")
 
 Shown = Callable[[Any, PhaseRecord, Entry], dict[str, Any]]
 
@@ -158,7 +156,7 @@ def _verified(result: Verified, *_: object) -> dict[str, Any]:
 def _compared(result: Compared, record: PhaseRecord, _: Entry) -> dict[str, Any]:
     """Of the judge's two answers the harsher counts."""
     first = record.latest(Judged).opinion
-    harsher = max(first.recommendation, result.opinion.word or "halt", key=_HARSHER.index)
+    harsher = max(first.recommendation, result.opinion.word or "halt", key=SEVERITY.index)
     return {"recommendation": harsher, "concerns": [*first.concerns, *result.concerns]}
 
 

@@ -11,10 +11,15 @@ MOST = 2_000
 
 
 class Tail:
-    """Hands out every entry once, in the order of the journal, each checked against the one before it."""
+    """
+    Hands out every entry once, in the order of the journal, each checked against the one before it.
+
+    `strange` says why the journal is not the user's own, and so could not be checked; empty where it is.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path, self._tip = path, Tip()
+        self.strange = ""
 
     @property
     def moved(self) -> bool:
@@ -25,5 +30,7 @@ class Tail:
         """What came since the last call, up to `most`. Raises `StorageFailed` for a journal that is not the same."""
         if self._tip == Tip() and not self._path.exists():
             return []
-        found, self._tip = SqliteJournal.read_only(self._path).behind(self._tip, most)
+        journal = SqliteJournal.look(self._path)
+        self.strange = journal.bound.strange
+        found, self._tip = journal.behind(self._tip, most)
         return found

@@ -7,16 +7,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
-from autopilot.domain.phase import NEVER_RUN, Note, Phase, Roadmap, number_of
+from autopilot.domain.phase import NEVER_RUN, Note, Phase, PlanCounts, Roadmap
 from autopilot.planning import drafting, edit, edit_state, folders, roadmap, starting
 from autopilot.planning.edit_style import NewPhase
 from autopilot.planning.starting import Answers
-from autopilot.planning.whole import ROADMAPS, STATE, Folders, held_in, read_roadmap
+from autopilot.planning.whole import ROADMAPS, STATE, Folders, files_of, places_of, read_roadmap
 
 Asked = tuple[str, tuple[str, ...]]
 """A phase as the user gave it, `name: goal`, and its criteria."""
-PlanCounts = tuple[int, int]
-"""Plan files on disk, and how many of them are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +73,18 @@ class Desk:
         return self._roadmap()[1]
 
     def plans(self) -> dict[str, PlanCounts]:
-        """How many plan files each phase has on disk, and how many of them are done."""
         found, names = self.roadmap(), self.phase_folders()
-        own = {phase.id: folders.plan_files(held_in(found, phase, names), number_of(phase)) for phase in found.phases}
-        return {phase: (len(files), sum(file.done for file in files)) for phase, files in own.items()}
+        places = places_of(found, names)
+        own = {phase.id: files_of(phase, places[phase.id], names, self._read).plans for phase in found.phases}
+        return {
+            phase: PlanCounts(
+                len(files), sum(file.done for file in files), sum(not file.done and not file.tasks for file in files)
+            )
+            for phase, files in own.items()
+        }
+
+    def _read(self, path: str) -> bytes | None:
+        return self.pens.read(self.root / path)
 
     def findings(self) -> tuple[Note, ...]:
         """Everything there is to say about the roadmap, errors and mere remarks alike, in the order of its lines."""

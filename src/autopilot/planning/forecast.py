@@ -1,7 +1,8 @@
 """What a run would do, phase by phase, and what it may cost: computed from what is known before it starts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Literal
 
 from autopilot.domain.costs import cap_warning, estimated_tokens, session_warning, usd_warning
@@ -16,6 +17,7 @@ from autopilot.domain.forecast import (
     PhaseForecast,
     ProjectFacts,
 )
+from autopilot.domain.models import known_model
 from autopilot.domain.passes import Brief
 from autopilot.domain.phase import NEVER_RUN, Phase, PlanOnDisk, task_types
 from autopilot.domain.record import PhaseRecord
@@ -38,12 +40,17 @@ Prompts = Callable[[PhaseRecord], dict[str, str]]
 
 
 class Surroundings(Value, frozen=True, kw_only=True):
-    """What was found around the project: prices, sandbox, an open run, reasons not to start."""
+    """
+    What was found around the project: prices, sandbox, an open run, reasons not to start.
+
+    `broken` says by its name why a command does not run here.
+    """
 
     per_million: float | None = None
     price_note: str = ""
     habits: Habits = Habits()
     sandbox: str = ""
+    broken: Mapping[str, str] = {}
     resumes: str | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -62,10 +69,10 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         usd=estimate.priced(tokens, around.per_million),
         price_note=around.price_note,
         token_note=estimate.token_note(around.habits),
-        project=project_facts(project),
+        project=project_facts(project, around.broken),
         agent=first.settings.agent,
         reviewer=first.settings.reviewer,
-        model=first.settings.model,
+        model=known_model(first.settings.agent, first.settings.model),
         sandbox=around.sandbox,
         resumes=around.resumes,
         context_warning=sufficiency.low_summary(low),
@@ -93,13 +100,16 @@ def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.C
     )
 
 
-def project_facts(project: Project) -> ProjectFacts:
+def project_facts(project: Project, broken: Mapping[str, str] = MappingProxyType({})) -> ProjectFacts:
     sources = detect.sources(project.config, project.detected)
     return ProjectFacts(
         type=project.detected.type,
         manifest=project.detected.manifest,
         commands={
-            name: CommandSource(command=getattr(project.commands, name), source=sources[name]) for name in COMMANDS
+            name: CommandSource(
+                command=getattr(project.commands, name), source=sources[name], broken=broken.get(name, "")
+            )
+            for name in COMMANDS
         },
     )
 

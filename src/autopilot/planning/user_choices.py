@@ -10,7 +10,7 @@ from autopilot.domain.agent import Role
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
 from autopilot.domain.notices import QUIET_HOURS, Occasion
 from autopilot.domain.request import RunRequest
-from autopilot.domain.settings import SandboxChoice, Settings
+from autopilot.domain.settings import Network, SandboxChoice, Settings
 from autopilot.domain.value import Value
 
 VARIABLE = "AUTOPILOT_SANDBOX"
@@ -135,10 +135,18 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         keep_awake=settings.keep_awake and choices.keep_awake,
         backends={**settings.backends, **choices.agent.roles},
         network=msgspec.structs.replace(
-            settings.network,
+            network_of(choices.network),
             open=settings.network.open or choices.network.open,
-            hosts=choices.network.hosts,
-            registries=choices.network.registries is True,
-            registry_hosts=() if isinstance(choices.network.registries, bool) else choices.network.registries,
+            asked=settings.network.asked,
         ),
+    )
+
+
+def network_of(choices: NetworkChoices) -> Network:
+    named = choices.registries
+    return Network(
+        open=choices.open,
+        hosts=choices.hosts,
+        registries=named is True,
+        registry_hosts=() if isinstance(named, bool) else named,
     )

@@ -79,7 +79,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
     places = places_of(found, phase_folders)
-    on_disk = {phase.id: _phase_files(phase, places[phase.id], phase_folders, read) for phase in found.phases}
+    on_disk = {phase.id: files_of(phase, places[phase.id], phase_folders, read) for phase in found.phases}
     phases = tuple(_filled(phase, commands, on_disk[phase.id].whole, settings.ui_source_dir) for phase in found.phases)
     about = read(ABOUT)
     return Project(
@@ -142,11 +142,6 @@ def places_of(found: Roadmap, phase_folders: Folders) -> dict[str, str]:
     }
 
 
-def held_in(found: Roadmap, phase: Phase, phase_folders: Folders) -> tuple[str, ...]:
-    """The names of the files in the phase's folder."""
-    return _held(places_of(found, phase_folders)[phase.id], phase_folders)
-
-
 def _held(place: str, phase_folders: Folders) -> tuple[str, ...]:
     return phase_folders.get(place.removeprefix(f"{PHASES}/"), ())
 
@@ -177,7 +172,8 @@ def _with_plans(error: RoadmapInvalid, phase_folders: Folders) -> RoadmapInvalid
     return RoadmapInvalid(error.what, why=f"{error.why} {named}", do=error.do)
 
 
-def _phase_files(phase: Phase, place: str, phase_folders: Folders, read: Reader) -> PhaseFiles:
+def files_of(phase: Phase, place: str, phase_folders: Folders, read: Reader) -> PhaseFiles:
+    """What the user brought in the phase's folder."""
     names, number = _held(place, phase_folders), number_of(phase)
     wanted = {file.name for file in folders.plan_files(names, number)}
     texts = {name: read(f"{place}/{name}") or b"" if name in wanted else b"" for name in names}

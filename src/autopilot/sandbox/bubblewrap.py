@@ -129,6 +129,8 @@ def fixed_arguments(walls: Walls) -> Iterator[str]:
     yield from system_arguments()
     # To the superuser the kernel's settings would be writable, even without capabilities and in a user namespace.
     yield from ("--remount-ro", "/proc", "--dir", HOME)
+    for below, lent in walls.toolchain.lent:
+        yield from ("--ro-bind-try", lent, f"{HOME}/{below}")
 
 
 def system_arguments() -> Iterator[str]:

@@ -73,7 +73,8 @@ class Landlock:
             private = scratch.path
             home = Path(private, "home")
             home.mkdir()
-            readable = (*self._fences.shown, *self._fences.toolchain.folders, *self._fences.readable)
+            self._fences.toolchain.lend(str(home))
+            readable = (*self._fences.shown, *self._fences.toolchain.readable, *self._fences.readable)
             launcher = launched(readable, (place, private, *DEVICES), self._fences.filter)
             job = Job(
                 argv=(*launcher, *shell.bash(command, self._fences.ceilings)),

@@ -35,7 +35,7 @@ class PlainProcess:
             job = Job(
                 argv=shell.bash(command, self._ceilings),
                 cwd=folder,
-                env=self._toolchain.environment(folder, scratch.path, scratch.path),
+                env=self._toolchain.environment(folder, scratch.path, scratch.path, online=True),
                 timeout_s=timeout_s,
                 mark=shell.own_mark(self._mark),
             )

@@ -59,7 +59,8 @@ class Seatbelt:
         with scratch_folder() as scratch:
             private = os.path.realpath(scratch.path)
             Path(private, "home").mkdir()
-            text = profile((*self._belt.toolchain.folders, *self._belt.readable), (place, private))
+            self._belt.toolchain.lend(f"{private}/home")
+            text = profile((*self._belt.toolchain.readable, *self._belt.readable), (place, private))
             job = Job(
                 argv=(self._belt.program, "-p", text, *shell.bash(command, self._belt.ceilings)),
                 cwd=place,

@@ -1,4 +1,4 @@
-"""What a confined command may see of the user's machine: a PATH, and the folders its programs live in."""
+"""What a confined command may see of the user's machine: a PATH, the folders its programs live in, and packages."""
 
 import os
 import shutil
@@ -22,14 +22,19 @@ PROJECT_SIGNS = (".planning", ".autopilot")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """`places` are where the folders of `path` really are; `folders` are shown read-only, `variables` point at them."""
+    """
+    `places` are where the folders of `path` really are; `folders` are shown read-only, `variables` point at them.
+
+    `lent` are folders that a command finds below its own home, read-only: the path there, and where they really are.
+    """
 
     path: tuple[str, ...]
     places: tuple[str, ...]
     folders: tuple[str, ...]
     variables: tuple[tuple[str, str], ...] = ()
+    lent: tuple[tuple[str, str], ...] = ()
 
-    def environment(self, folder: str, home: str, temporary: str) -> dict[str, str]:
+    def environment(self, folder: str, home: str, temporary: str, *, online: bool = False) -> dict[str, str]:
         """The whole environment of a command run in `folder`; nothing inside it is on the PATH."""
         inside = f"{os.path.realpath(folder)}/"
         outside = [
@@ -39,11 +44,24 @@ class Toolchain:
         ]
         return {
             **dict(self.variables),
+            **({} if online or not self.lent else {"CARGO_NET_OFFLINE": "true"}),
             "PATH": os.pathsep.join(outside) or "/usr/local/bin:/usr/bin:/bin",
             "HOME": home,
             "TMPDIR": temporary,
             "LANG": "C.UTF-8",
         }
+
+    def lend(self, home: str) -> None:
+        """Link the lent folders into a private home, where they cannot be mounted."""
+        for below, folder in self.lent:
+            link = Path(home, below)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(folder)
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """Everything shown of the machine, where nothing can be mounted elsewhere."""
+        return (*self.folders, *(folder for _, folder in self.lent))
 
 
 def look(environment: Mapping[str, str]) -> Toolchain:
@@ -56,7 +74,8 @@ def look(environment: Mapping[str, str]) -> Toolchain:
     shown |= {found for _, found in data}
     outside = {folder for folder in shown if not any(is_within(folder, system) for system in SYSTEM)}
     places = tuple(os.path.realpath(entry) for entry in path)
-    return Toolchain(path=path, places=places, folders=_outermost(outside), variables=tuple(data))
+    lent = tuple(_packages(environment, home))
+    return Toolchain(path=path, places=places, folders=_outermost(outside), variables=tuple(data), lent=lent)
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -125,6 +144,43 @@ def _data(environment: Mapping[str, str], home: str) -> Iterator[tuple[str, str]
         found = environment.get(name) or usual
         if found.startswith("/") and os.path.isdir(found):  # noqa: PTH112 - as above
             yield name, found
+
+
+def _packages(environment: Mapping[str, str], home: str) -> Iterator[tuple[str, str]]:
+    """
+    What cargo and Go downloaded: each works in a private home of its own, which it locks and writes, with these in it.
+
+    Of cargo's home only the packages: next to them are its credentials and a config that may hold tokens. Of the Go
+    modules not `cache/vcs`: clones whose settings may name a password.
+    """
+    cargo = environment.get("CARGO_HOME") or f"{home}/.cargo"
+    gopath = environment.get("GOPATH", "").split(os.pathsep)[0] or f"{home}/go"
+    modules = environment.get("GOMODCACHE") or f"{gopath}/pkg/mod"
+    parts = (
+        *(
+            (f".cargo/{part}/{name}", f"{cargo}/{part}/{name}")
+            for part in ("registry", "git")
+            for name in _inside(f"{cargo}/{part}")
+        ),
+        *((f"go/pkg/mod/{name}", f"{modules}/{name}") for name in _inside(modules) if name != "cache"),
+        *(
+            (f"go/pkg/mod/cache/{name}", f"{modules}/cache/{name}")
+            for name in _inside(f"{modules}/cache")
+            if name != "vcs"
+        ),
+    )
+    for below, found in parts:
+        if not is_within(home, found):
+            yield below, os.path.realpath(found)
+
+
+def _inside(folder: str) -> list[str]:
+    """The names of the folders in it; none where it may not be read or is not given as a full path."""
+    try:
+        found = list(os.scandir(folder)) if folder.startswith("/") else []
+    except OSError:
+        return []
+    return sorted(entry.name for entry in found if entry.is_dir())
 
 
 def _outermost(folders: set[str]) -> tuple[str, ...]:

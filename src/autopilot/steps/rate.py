@@ -1,10 +1,12 @@
 """Have somebody who knows only the criteria score the code; the score that counts is computed here."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from autopilot.domain import criterion_rows
 from autopilot.domain.answers import Coverage, CriterionScore, RateOpinion
 from autopilot.domain.behaviour import all_traces, behavioural
 from autopilot.domain.caps import Sight, charged, held, run_about
@@ -36,11 +38,13 @@ OUTPUT_SHOWN = 80
 
 
 def run(record: PhaseRecord, tools: Tools) -> Rated:
-    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=watched)
+    question = Question(role="rate", prompt=prompt(record), answer=RateOpinion, objections=partial(watched, record))
     answered = tools.agents.ask(question)
     opinion = answered.value
     if not opinion.commands_run or not opinion.scorecard:
         raise NoAnswer("bad_output", "a rating needs commands_run and a scorecard, and both must not be empty")
+    if missing := unrated(record, tuple(row.criterion for row in opinion.scorecard)):
+        raise NoAnswer("bad_output", criterion_rows.unseen(missing))
     opinion, lowered = held(opinion, sight_of(record))
     opinion, taken_off = charged(opinion, visual_issues(record.find(Verified)))
     counted = score(opinion)
@@ -58,8 +62,14 @@ def sight_of(record: PhaseRecord) -> Sight:
     )
 
 
-def watched(answer: Mapping[str, Any]) -> tuple[Objection, ...]:
-    return (*left_out(answer), *objections(answer))
+def unrated(record: PhaseRecord, rows: tuple[str, ...]) -> tuple[str, ...]:
+    return criterion_rows.left_out(all_criteria(record), record.phase.criteria, rows)
+
+
+def watched(record: PhaseRecord, answer: Mapping[str, Any]) -> tuple[Objection, ...]:
+    rows = criterion_rows.texts(answer.get("scorecard"))
+    missing = unrated(record, rows) if rows else ()
+    return (*left_out(answer), *criterion_rows.objections("scorecard", missing), *objections(answer))
 
 
 def left_out(answer: Mapping[str, Any]) -> tuple[Objection, ...]:

@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
+from autopilot.domain import criterion_rows
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.behaviour import needs_traces
 from autopilot.domain.caps import place_in
+from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import Finding
 from autopilot.domain.integrity import SHOW, places, to_show
 from autopilot.domain.progress import only_checked
@@ -94,6 +96,8 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
     watched = partial(objections, record, found.handlers)
     question = Question(role="verify", prompt=prompt(record, found), answer=VerifyOpinion, objections=watched)
     answered = tools.agents.ask(question)
+    if missing := overlooked(record, answered.value):
+        raise NoAnswer("bad_output", criterion_rows.unseen(missing))
     only_said = unseen(answered.value.commands_run, answered.observed)
     doubts = (Finding(rule="not-seen-to-run", where="verifier", what=w, severity="warning") for w in only_said)
     return msgspec.structs.replace(
@@ -105,6 +109,18 @@ def reviewed(found: Verified, record: PhaseRecord, tools: Tools) -> Verified:
         issues=(*found.issues, *answered.issues),
         absent=absent(answered.value, record, tools) if to_show(record) else (),
     )
+
+
+def overlooked(record: PhaseRecord, opinion: VerifyOpinion) -> tuple[str, ...]:
+    """The criteria that a content verifier says nothing about, and that no command decides."""
+    traced = (trace.criterion_match for trace in opinion.behavioral_traces)
+    rows = (*(row.criterion for row in opinion.criteria_results), *traced)
+    return left_over(record, rows) if opinion.passed else ()
+
+
+def left_over(record: PhaseRecord, rows: tuple[str, ...]) -> tuple[str, ...]:
+    asked = (*all_criteria(record), *criterion_rows.truths(record))
+    return criterion_rows.left_out(asked, criterion_rows.own(record), rows)
 
 
 def absent(opinion: VerifyOpinion, record: PhaseRecord, tools: Tools) -> tuple[str, ...]:
@@ -122,8 +138,15 @@ def _there(path: str, line: int, record: PhaseRecord, tools: Tools) -> bool:
 
 
 def objections(record: PhaseRecord, touched: tuple[str, ...], answer: Mapping[str, Any]) -> tuple[Objection, ...]:
-    unclear = unclear_rows(answer)
-    return (*contamination.objections("verify", answer), *unclear, *enhanced.untraced(record, touched, answer))
+    rows = criterion_rows.texts(answer.get("criteria_results"))
+    rows += criterion_rows.texts(answer.get("behavioral_traces"), "criterion_match")
+    missing = left_over(record, rows) if answer.get("pass") else ()
+    return (
+        *contamination.objections("verify", answer),
+        *unclear_rows(answer),
+        *criterion_rows.objections("criteria_results", missing),
+        *enhanced.untraced(record, touched, answer),
+    )
 
 
 def prompt(record: PhaseRecord, seen: Verified | None = None) -> str:

@@ -15,6 +15,7 @@ from autopilot.views.text import clean
 
 _SKIPPED = frozenset({"skipped", "blocked"})
 _SETTLED = frozenset({"completed", "failed", "needs_human_verification", *NEVER_RUN}) | _SKIPPED
+_BLOCKED = "blocked_by_phase_"
 _FAILED, _WAITS = 10, 11
 _INTERRUPTED_CODES = frozenset({20, 21, 22, 130})
 
@@ -30,10 +31,13 @@ def announcement(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     yield ""
     yield from _figures(end, narrator)
     yield from _troubles(end, narrator)
+    yield from kept_lines(end)
     yield from (clean(note, 400) for note in end.closing.notes)
     yield ""
     yield from _what_next(end, narrator.start, stopped=stopped)
+    yield from _unshown(end)
     yield from _short_of_a_pass(end)
+    yield from _not_landed(end, narrator)
 
 
 def _headline(end: RunEnd, *, stopped: bool) -> str:
@@ -50,7 +54,8 @@ def _figures(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     outcomes = [phase.outcome for phase in ends]
     short = (f" | {outcomes.count(word)} {name}" for word, name in SHORT.items() if word in outcomes)
     attempted = sum(phase.status not in {"not_started", "pending"} and not _skipped(phase) for phase in ends)
-    yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped{''.join(short)}"
+    behind = (f" | blocked by phase {by}: {' '.join(names)}" for by, names in blocked(end, narrator.start).items())
+    yield f"Phases: {done}/{attempted} succeeded | {failed} failed | {skipped} skipped{''.join((*short, *behind))}"
     average = mean_score(phase.score for phase in ends if phase.score is not None)
     if average is not None:
         yield f"Avg alignment: {average:.1f}/10"
@@ -79,7 +84,9 @@ def _ending(ending: Ending) -> Iterator[str]:
 
 def _troubles(end: RunEnd, narrator: Narrator) -> Iterator[str]:
     for name, phase in end.phases.items():
-        if phase.status != "completed" and phase.reason:
+        if _is_blocked(phase):
+            yield f"Phase {name}: blocked by phase {clean(phase.reason.removeprefix(_BLOCKED), 40)}"
+        elif phase.status != "completed" and phase.reason:
             yield f"Phase {name}: {clean(phase.status, 40).replace('_', ' ')}: {clean(phase.reason)}"
     for landing in narrator.unlanded:
         place = "Completion" if landing.phase == COMPLETION else f"Phase {landing.phase}"
@@ -125,6 +132,13 @@ def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
         yield "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
 
 
+def _unshown(end: RunEnd) -> Iterator[str]:
+    """What the phases that passed do not show."""
+    for name, phase in end.phases.items():
+        if phase.caveats and phase.status == "completed":
+            yield f"Phase {name} passed; {'; '.join(clean(caveat, 300) for caveat in phase.caveats)}."
+
+
 def _short_of_a_pass(end: RunEnd) -> Iterator[str]:
     """The last line names every phase that counts as done and that a person should look at."""
     short = {name: phase for name, phase in end.phases.items() if phase.outcome}
@@ -135,6 +149,40 @@ def _short_of_a_pass(end: RunEnd) -> Iterator[str]:
             yield f"To accept phase {name} as it is: autopilot verdict {name} pass"
     if short:
         yield "; ".join(f"Phase {name}: {clean(phase.reason)}" for name, phase in short.items())
+
+
+def _not_landed(end: RunEnd, narrator: Narrator) -> Iterator[str]:
+    """The last line names every phase that passed and is not on the user's branch."""
+    late = [landing.phase for landing in narrator.unlanded if landing.phase != COMPLETION]
+    if late and end.exit not in _INTERRUPTED_CODES:
+        yield f"Not on your branch yet: phase {' '.join(late)}. To try again: autopilot resume"
+
+
+def kept_lines(end: RunEnd) -> Iterator[str]:
+    """The branches on which the work of failed phases is kept, each with the command that shows it."""
+    for name, phase in end.phases.items():
+        if phase.branch:
+            branch = clean(phase.branch, 120)
+            yield f"Phase {name}: its work is kept on the branch {branch}. To see it: git log -p HEAD..{branch}"
+
+
+def blocked(end: RunEnd, start: RunStarted | None) -> dict[str, list[str]]:
+    """By failed phase, the phases of the run that it kept from running."""
+    by = {name: phase.reason.removeprefix(_BLOCKED) for name, phase in end.phases.items() if _is_blocked(phase)}
+    by |= {name: name for name, phase in end.phases.items() if phase.status == "failed"}
+    for phase in start.phases if start else ():
+        cause = next((by[need] for need in phase.depends_on if need in by), None)
+        if cause and phase.id in end.phases and end.phases[phase.id].status == "not_started":
+            by.setdefault(phase.id, cause)
+    found = dict[str, list[str]]()
+    for name, cause in by.items():
+        if name != cause:
+            found.setdefault(cause, []).append(name)
+    return found
+
+
+def _is_blocked(phase: PhaseEnd) -> bool:
+    return phase.reason.startswith(_BLOCKED)
 
 
 def remaining(end: RunEnd, start: RunStarted | None) -> list[str]:

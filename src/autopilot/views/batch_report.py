@@ -57,7 +57,8 @@ def _attempted(batch: Batch, figures: BatchFigures) -> str:
 def _row(name: str, phase: Mapping[str, Any], minutes: float | None, cause: str) -> tuple[str, ...]:
     score = phase["alignment_score"]
     noted = cause or (phase["reason"] if phase["status"] != "completed" or phase["outcome"] else "")
-    marks = (noted, "force_incomplete" * bool(phase["force_incomplete"]), "unanchored" * bool(phase["unanchored"]))
+    flags = ("force_incomplete" * bool(phase["force_incomplete"]), "unanchored" * bool(phase["unanchored"]))
+    marks = (noted, *flags, *phase.get("caveats", ()))
     return (
         name,
         phase["status"],

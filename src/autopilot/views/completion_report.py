@@ -15,6 +15,7 @@ from autopilot.views.trends import trend_section
 
 SHORT = 8
 _NOT_RUN = "not run"
+_IDLE = frozenset({"not_started", "skipped", "blocked"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,7 @@ class Ended:
     """
     All a report is made of. `account` is the run retold, `left` the phases that could run next.
 
-    `closing` is what followed the last phase.
+    `kept` says where the work of failed phases is, `closing` is what followed the last phase.
     """
 
     run: RunRecord
@@ -30,6 +31,7 @@ class Ended:
     metrics: Mapping[str, Any]
     account: str
     left: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     closing: Ending = Ending()  # noqa: RUF009 - frozen, so it is safe to share
 
 
@@ -71,7 +73,7 @@ def _phases(ended: Ended) -> Iterator[str]:
             _word(row),
             "-" if score is None else f"{score:.1f}/10",
             "-" if minutes is None else f"{minutes:g}m",
-            str(row["tokens_used"]),
+            str(row["tokens_used"]) if row["status"] in _IDLE else _used(row["tokens_used"], ended.metrics),
             "-" if row["estimated_tokens"] is None else str(row["estimated_tokens"]),
         )
         yield f"| {' | '.join(cells)} |"
@@ -167,10 +169,18 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     yield f"- Success rate: {metrics['success_rate'] * 100:g}%"
     yield f"- Average alignment: {'-' if average is None else f'{average:.1f}/10'}"
     yield f"- Duration: {metrics['total_duration_minutes']:g}m"
-    yield f"- Tokens: {metrics['total_tokens_used']} used, {metrics['total_estimated_tokens']} estimated"
+    used = _used(metrics["total_tokens_used"], metrics)
+    yield f"- Tokens: {used} used, {metrics['total_estimated_tokens']} estimated"
     yield f"- Debug loops: {metrics['total_debug_loops']}, re-plans: {metrics['total_replan_attempts']}"
     for category, count in metrics["failure_taxonomy_histogram"].items():
         yield f"- Failures of category {clean(category, 40)}: {count}"
+
+
+def _used(tokens: int, metrics: Mapping[str, Any]) -> str:
+    """Where an agent did not say what it used, the sum is only what is known, and unknown is never zero."""
+    if metrics.get("paid_tokens", tokens) is not None:
+        return str(tokens)
+    return f"at least {tokens}" if tokens else "unknown"
 
 
 def _deferrals(run: RunRecord) -> Iterator[str]:
@@ -191,6 +201,9 @@ def _next(ended: Ended) -> Iterator[str]:
         yield "All phases complete. Project is done."
     else:
         yield clean(ended.finished.reason)
+    if ended.kept:
+        yield ""
+        yield from (f"- {line}" for line in ended.kept)
 
 
 def _account(text: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.headings import heading_of
+from autopilot.domain.models import known_model
 from autopilot.domain.outcomes import NOTHING_BUILT, Outcome, described, outcome_of
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import Before
@@ -149,7 +150,7 @@ def _begun(event: RunStarted, at: str) -> Picture:
     return Picture(
         run=event.run,
         agent=agent_name(settings.agent),
-        model=clean(settings.model or "", 60),
+        model=clean(known_model(settings.agent, settings.model) or "", 60),
         branch=clean(event.branch or "", 60),
         jobs=1 if settings.modes.sequential else max(1, settings.modes.jobs),
         began=at,
@@ -320,7 +321,8 @@ def _remark(event: PhaseFinished) -> str:
             return question
         case verdict:
             unanchored = "unanchored" if event.outcome.unanchored else ""
-            return "; ".join(part for part in (_in_words(verdict.because), unanchored) if part)
+            parts = (_in_words(verdict.because), unanchored, *map(clean, event.outcome.caveats))
+            return "; ".join(part for part in parts if part)
 
 
 def _in_words(reason: str) -> str:
@@ -359,6 +361,7 @@ def _loose_ends(picture: Picture, event: PhaseFinished) -> Iterator[str]:
     phase, outcome = event.outcome.phase, event.outcome
     if outcome.unanchored:
         yield f"Phase {phase} is unanchored: no command of the roadmap shows it is done"
+    yield from (f"Phase {phase} passed; {clean(caveat, 300)}" for caveat in outcome.caveats)
     if isinstance(event.verdict, Advance):
         told = {caution.text.partition(": ")[2] for caution in picture.cautions}
         yield from (f"Phase {phase}: {clean(issue)}" for issue in outcome.issues if clean(issue) not in told)

@@ -36,10 +36,10 @@ class Follower:
         """A journal that is just being closed cannot be opened for an instant; what is really damaged stays so."""
         for _ in range(TRIES - 1):
             try:
-                return SqliteJournal.read_only(self._path).since(self.run, self._seq)
+                return SqliteJournal.look(self._path).since(self.run, self._seq)
             except StorageFailed:
                 time.sleep(PAUSE_S)
-        return SqliteJournal.read_only(self._path).since(self.run, self._seq)
+        return SqliteJournal.look(self._path).since(self.run, self._seq)
 
     def alive(self) -> bool:
         """Whether a process works on the repository."""
@@ -79,7 +79,7 @@ def history(home: Path, run: str) -> tuple[Told, ...]:
 
 def _runs(home: Path) -> list[str]:
     path = home / "journal.db"
-    runs = [s for s in SqliteJournal.read_only(path).streams() if "/" not in s] if path.exists() else []
+    runs = [s for s in SqliteJournal.look(path).streams() if "/" not in s] if path.exists() else []
     if not runs:
         raise UsageInvalid(
             "No run found.",

@@ -47,7 +47,7 @@ def _phase(phase: PhaseForecast) -> Iterator[str]:
     if phase.waits_for:
         yield f"  blocked   phase {', '.join(phase.waits_for)} is neither completed nor part of this run"
     yield f"  criteria  {f'{phase.runnable} runnable' if phase.runnable else 'unanchored: none has a command'}"
-    yield f"  context   {found.score}/10 ({factors if found.deps else 'the goal is a stub'})"
+    yield f"  context   {phase.confidence.score}/10 ({phase.confidence.reason or factors})"
     yield f"  prompts   {prompts}the {'others depend' if prompts else 'prompts depend'} on the plan"
 
 
@@ -116,7 +116,8 @@ def _surroundings(forecast: Forecast) -> Iterator[str]:
     yield f"Project: {clean(project.type)} ({clean(project.manifest or 'no manifest')})"
     for name, command in project.commands.items():
         shown = clean(command.command, 90) if command.command else "none, its gate is skipped"
-        yield f"  {name:<8} {shown} ({command.source})"
+        broken = f" -- does not run here: {clean(command.broken, 200)}" if command.broken else ""
+        yield f"  {name:<8} {shown} ({command.source}){broken}"
     reviewer = f", reviewer {clean(forecast.reviewer)}" if forecast.reviewer else ""
     yield f"Agent: {clean(forecast.agent)}{reviewer}, model {clean(forecast.model or 'its own')}"
     yield f"Sandbox: {clean(forecast.sandbox, 300)}"

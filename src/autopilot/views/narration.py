@@ -24,8 +24,10 @@ from autopilot.domain.events import (
     WaitStarted,
 )
 from autopilot.domain.headings import HEADINGS
+from autopilot.domain.models import known_model
 from autopilot.domain.outcomes import described, outcome_of
 from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
+from autopilot.domain.roadmap_changes import STARTS_OVER
 from autopilot.domain.settings import Limits
 from autopilot.domain.taken_in import advice, share, tokens_of
 from autopilot.domain.verdict import Advance, Retry, Stop
@@ -180,14 +182,17 @@ class Narrator:
 
     def _phase_finished(self, event: PhaseFinished, at: str) -> Iterator[str]:
         outcome, phase = event.outcome, event.outcome.phase
-        if phase in self.told:
-            yield from self.told.pop(phase).close()
+        told = self.told.pop(phase, None)
+        yield from told.close() if told else ()
         yield from _split(outcome)
         if outcome.status == "split_request":
             return
+        if outcome.reason == STARTS_OVER:
+            yield _set_aside(outcome)
+            return
         began = self.opened.get(phase)
         yield from _quick(outcome, seconds_between(began[0], at) if began else None)
-        yield from _digest(outcome)
+        yield from _digest(outcome, told)
         yield from _issues(outcome)
         yield from self._judged(event)
         if outcome.unanchored:
@@ -242,6 +247,7 @@ class Narrator:
         elif outcome.status == "completed":
             score = outcome.alignment_score
             ending = f"Complete: {score:.1f}/10" if score is not None else "Complete"
+            ending += f"; {'; '.join(clean(caveat, 300) for caveat in outcome.caveats)}" if outcome.caveats else ""
         else:
             ending = f"{clean(outcome.status, 40).capitalize().replace('_', ' ')}: {clean(outcome.reason)}"
         took = f" | {seconds_between(began, at):.0f}s" if brief else ""
@@ -261,6 +267,7 @@ class Narrator:
     def _landed(self, event: PhaseLanded) -> Iterator[str]:
         place = "Completion" if event.phase == COMPLETION else f"Phase {event.phase}"
         if event.landed:
+            self.unlanded.clear()  # a later landing brings the earlier ones along
             note = f" ({clean(event.note)})" if event.note else ""
             yield f"{place}: landed on your branch as {event.commit[:8]}{note}."
         else:
@@ -280,7 +287,8 @@ def phase_range(targets: tuple[str, ...], roadmap: tuple[str, ...]) -> str:
 def _status(start: RunStarted, spec: Spec, targets: tuple[str, ...]) -> Iterator[str]:
     """INV-14 and RSM-07: two lines, and off it goes."""
     chosen = phase_range(targets, tuple(phase.id for phase in start.phases))
-    model = clean(start.settings.model or start.settings.agent, 60)
+    agent = start.settings.agent
+    model = clean(known_model(agent, start.settings.model) or agent, 60)
     yield f"Autopilot: Phases {chosen} | Spec: {_spec(spec)} | Model: {model}"
     if targets:
         yield f"Starting phase {targets[0]}..."
@@ -314,12 +322,21 @@ def _split(outcome: PhaseOutcome) -> Iterator[str]:
         yield f"Phase {outcome.phase} (split: {', '.join(end.sub_phase_id for end in outcome.sub_phases)})"
 
 
-def _digest(outcome: PhaseOutcome) -> Iterator[str]:
-    """PROG-02: the nine steps once more, in one block."""
+def _set_aside(outcome: PhaseOutcome) -> str:
+    kept = f" on the branch {clean(outcome.diagnostic_branch, 80)}" if outcome.diagnostic_branch else ""
+    done = f"the work so far is kept{kept}" if kept else "no work was done so far"
+    return f"Phase {outcome.phase}: the roadmap was edited, so the phase starts over; {done}."
+
+
+def _digest(outcome: PhaseOutcome, told: PassLines | None) -> Iterator[str]:
+    """PROG-02: the nine steps once more, in one block. The step that ended a failed pass is named with its reason."""
     for heading in HEADINGS:
         step = outcome.pipeline_steps.get(heading.lower().replace("-", "_"))
         if step:
-            yield f"  Step: {heading} ... {_status_of(heading, step, outcome)}"
+            judge = told.judge if told else None
+            ended = outcome.status == "failed" and told is not None and told.stopped_at == heading
+            why = f" -- failed here: {clean(outcome.reason)}" if ended else ""
+            yield f"  Step: {heading} ... {_status_of(heading, step, outcome, judge)}{why}"
 
 
 def _quick(outcome: PhaseOutcome, seconds: float | None) -> Iterator[str]:
@@ -338,13 +355,15 @@ def _issues(outcome: PhaseOutcome) -> Iterator[str]:
         yield f"  Issue: and {len(told) - _MOST_ISSUES} more: autopilot status --json"
 
 
-def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome) -> str:
+def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome, judge: str | None) -> str:
+    if step.status == "skipped" and step.agent_spawned:
+        return f"failed ({clean(step.skip_reason or 'no result', 120)})"
     if step.status == "skipped":
         return f"skipped ({clean(step.skip_reason, 120)})" if step.skip_reason else "skipped"
     if heading == "EXECUTE":
         return f"{outcome.tasks_completed} tasks"
     if heading == "JUDGE":
-        return outcome.recommendation
+        return judge or (step.status if outcome.status == "failed" else outcome.recommendation)
     if heading == "RATE" and step.alignment_score is not None:
         return f"{step.alignment_score:.1f}/10"
     return clean(step.status, 40)

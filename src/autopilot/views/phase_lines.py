@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from autopilot.domain.answers import DivergenceOpinion, JudgeOpinion
+from autopilot.domain.answers import SEVERITY, DivergenceOpinion, JudgeOpinion, Recommendation
 from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished, StepStarted
 from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
@@ -16,6 +16,7 @@ from autopilot.domain.results import (
     Executed,
     Fixed,
     Judged,
+    Lowered,
     MiniVerified,
     PlanChecked,
     Rated,
@@ -65,6 +66,8 @@ class PassLines:
         self.passed = _before(brief.continues.step) if brief and brief.continues else None
         self.suffix = ""
         self.complaint = ""
+        self.judge: Recommendation | None = None
+        self.stopped_at: str | None = None
 
     def tell(self, entry: Entry) -> Iterator[str]:
         match entry.event:
@@ -152,12 +155,24 @@ class PassLines:
                 yield from self._worked(result, event.verdict)
             case Debugged(claim=claim):
                 self.called_fixed = says_done(claim)
-            case Verified() as result:
-                for line in _checked(result, called_fixed=self.called_fixed):
-                    yield f"[Phase {self.phase}] {line}"
-                self.called_fixed = False
+            case Verified() | Judged() | Compared() | Rated() as result:
+                yield from (f"[Phase {self.phase}] {line}" for line in self._reviewed(result))
             case _:
                 return
+
+    def _reviewed(self, result: Verified | Judged | Compared | Rated) -> Iterator[str]:
+        match result:
+            case Verified():
+                yield from _checked(result, called_fixed=self.called_fixed)
+                self.called_fixed = False
+            case Judged(opinion=first):
+                self.judge = first.recommendation
+            case Compared(opinion=second):
+                self.judge = max(self.judge or "proceed", second.word or "halt", key=SEVERITY.index)
+            case Rated(lowered=lowered):
+                yield from (f"RATE: {_held_down(row)}" for row in lowered[:_MOST_FAILURES])
+                if len(lowered) > _MOST_FAILURES:
+                    yield f"RATE: and {len(lowered) - _MOST_FAILURES} more criteria held down"
 
     def _worked(self, result: Executed | Fixed | MiniVerified, verdict: Verdict) -> Iterator[str]:
         if isinstance(result, MiniVerified):
@@ -181,6 +196,7 @@ class PassLines:
             case Retry(step=step, because=because):
                 yield from self._sent_back(event, step, because)
             case Stop():
+                self.stopped_at = heading_of(event.step) or "VERIFY"
                 yield from self._stopped(event, verdict)
             case AskHuman(question=question):
                 yield f"Phase {self.phase} waits for a person: {clean(question)}"
@@ -258,6 +274,11 @@ def _suffix(event: StepFinished, tasks: str) -> str:
         case _:
             pass
     return suffix
+
+
+def _held_down(row: Lowered) -> str:
+    score = f"{row.counted:.1f} instead of {row.said:.1f}"
+    return f"'{clean(row.criterion, 80)}' counts as {score}: {clean('; '.join(row.because))}"
 
 
 def _checked(result: Verified, *, called_fixed: bool) -> Iterator[str]:

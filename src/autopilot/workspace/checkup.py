@@ -33,7 +33,7 @@ def repository_checks(root: Path, repository: UserRepository) -> Iterator[Check]
     """Commit and branch, what is uncommitted, and whether a merge or rebase is under way."""
     try:
         shape, start = repository.shape(), repository.start()
-        dirty = repository.dirty()
+        dirty, loose = repository.dirty(), repository.loose_plans()
     except AutopilotError as error:
         yield Check(level="fail", what="repository", found=f"{error.what}: {error.why}", fix=error.do)
         return
@@ -47,7 +47,7 @@ def repository_checks(root: Path, repository: UserRepository) -> Iterator[Check]
     yield Check(
         level="warn" if dirty else "ok",
         what="checkout",
-        found=f"{len(dirty)} uncommitted files, which are no part of a run" if dirty else "nothing uncommitted",
+        found=_uncommitted(len(dirty), loose),
         fix="Commit what the work should build on.",
     )
     if unfinished := repository.unfinished(shape.git_dir):
@@ -57,6 +57,14 @@ def repository_checks(root: Path, repository: UserRepository) -> Iterator[Check]
             found=f"in the middle of something ({unfinished})",
             fix="Finish or abort it: until then no phase can land on your branch.",
         )
+
+
+def _uncommitted(files: int, plans: int) -> str:
+    found = f"{files} uncommitted files, which are no part of a run" if files else "nothing uncommitted"
+    if not plans:
+        return found
+    also = f"{plans} uncommitted files in .planning/, which a run reads as they are on disk"
+    return f"{found}; {also}" if files else also
 
 
 def disk_check(what: str, folder: Path) -> Check:

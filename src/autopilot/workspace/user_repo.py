@@ -145,6 +145,13 @@ class UserRepository:
         found = (*(line[3:] for line in changed[:-1]), *new[:-1])
         return tuple(self.within.local(shown(name.decode("utf-8", "surrogateescape"))) for name in found)
 
+    def loose_plans(self) -> int:
+        """How many planning files of the project are uncommitted: changed, or not known to git and not ignored."""
+        folder = f":(top,literal){self.within.ours[0]}"
+        changed = self.git.out("status", "--porcelain", "-z", "--no-renames", "-uno", "--", folder)
+        new = self.git.out("ls-files", "-o", "-z", "--exclude-standard", "--", folder)
+        return changed.count(b"\0") + new.count(b"\0")
+
     def file_sha256(self, path: str) -> str | None:
         with opened(self.root) as top, suppress(FileNotFoundError, Refused):
             return hashlib.sha256(read_regular(top, self.within.whole(path))).hexdigest()

@@ -81,6 +81,23 @@ def test_a_sound_project_has_no_failure_and_is_left_as_it_is(tmp_path: Path) -> 
     assert snapshot(root) == before
 
 
+def checkout_of(root: Path) -> tuple[str, str]:
+    (check,) = (check for check in app.examine(str(root)) if check.what == "checkout")
+    return check.level, check.found
+
+
+def test_planning_files_that_are_not_committed_are_named(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    assert checkout_of(root) == ("ok", "nothing uncommitted")
+
+    (root / ".planning/PROJECT.md").write_text("# Letters\n")
+    planning = "1 uncommitted files in .planning/, which a run reads as they are on disk"
+    assert checkout_of(root) == ("ok", planning)
+
+    (root / "new.txt").write_text("mine")
+    assert checkout_of(root) == ("warn", f"1 uncommitted files, which are no part of a run; {planning}")
+
+
 def test_what_is_wrong_is_found_where_it_is(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / ".planning/config.json").write_text("{")

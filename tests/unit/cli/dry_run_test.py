@@ -104,6 +104,26 @@ def test_the_context_warning_stands_there_once() -> None:
     assert "/autopilot" not in shown()
 
 
+def test_there_is_one_context_score_and_it_is_that_of_the_warning() -> None:
+    found = Sufficiency(score=6, criteria=10, requirements=2, docs=2, deps=10)
+    unmapped = Confidence(score=3, reason="no requirements are mapped")
+    phase = msgspec.structs.replace(PHASE, sufficiency=found, confidence=unmapped)
+
+    assert "  context   3/10 (no requirements are mapped)" in shown(phases=(phase,)).splitlines()
+    assert "6/10" not in shown(phases=(phase,))
+
+    enough = msgspec.structs.replace(PHASE, sufficiency=found, confidence=Confidence(score=6))
+    assert "  context   6/10 (10 criteria, 2 requirements, 2 docs, 10 deps)" in shown(phases=(enough,)).splitlines()
+
+
+def test_a_command_that_does_not_run_here_is_not_listed_like_the_others() -> None:
+    broken = CommandSource(command="make lint", source="auto-detected", broken="ruff is not installed")
+    project = ProjectFacts(type="python", manifest="Makefile", commands={"lint": broken})
+
+    told = shown(project=project).splitlines()
+    assert "  lint     make lint (auto-detected) -- does not run here: ruff is not installed" in told
+
+
 def test_known_prices_are_shown_and_unknown_ones_are_never_zero() -> None:
     assert "1.00 / 2.00 / 3.50" in shown(usd=Dollars(low=1, expected=2, worst=3.5))
     assert "0.00" not in shown()

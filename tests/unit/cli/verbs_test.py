@@ -89,7 +89,9 @@ def test_the_last_line_of_standard_output_is_the_result(verb: str, capfd: pytest
         "run": "run-1",
         "exit": 10,
         "reason": "failed: 2",
-        "phases": {"2": {"status": "failed", "score": 6.5, "reason": "no", "outcome": None}},
+        "phases": {
+            "2": {"status": "failed", "score": 6.5, "reason": "no", "outcome": None, "caveats": [], "branch": ""}
+        },
         "usd": 0.5,
         "tokens": None,
     }

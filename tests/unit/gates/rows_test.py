@@ -29,7 +29,7 @@ from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
-from autopilot.gates.after_rate import UNBUILT, RateFacts, RateOpinions
+from autopilot.gates.after_rate import UNBUILT, UNGUARDED, UNSHOWN, RateFacts, RateOpinions
 from autopilot.gates.after_task import TaskClaims, TaskFacts
 from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
@@ -270,6 +270,8 @@ CASES: dict[tuple[str, str], Case] = {
         AskHuman(question="needs a person: 01-02 pay")),
     ("after_rate", "nothing was built"): (
         rate(nothing_built=True), content(score=10.0), SILENCE, AskHuman(question=UNBUILT)),
+    ("after_rate", "nothing shows that something new was built"): (
+        rate(nothing_new=True), content(score=10.0), SILENCE, AskHuman(question=UNSHOWN)),
     ("after_rate", "otherwise"): (rate(), content(score=7.0), SILENCE, Advance()),
     ("after_debug", "always"): (Facts(), NOBODY, SILENCE, Advance(to="verify")),
     ("unanswered", "the executor ran out of context"): (
@@ -421,6 +423,14 @@ def test_no_verifier_helps_where_facts_are_missing(gap: dict[str, Any]) -> None:
 )
 def test_no_score_helps_against_an_objection(gap: dict[str, Any]) -> None:
     assert isinstance(GATES["after_rate"].judge(rate(), content(**{"score": 10.0, **gap}), SILENCE), Stop)
+
+
+def test_the_users_word_lets_a_refactoring_pass_only_with_green_tests() -> None:
+    judge = GATES["after_rate"].judge
+    red = rate(nothing_new=True, preserving=True, tests_failed=True)
+
+    assert judge(rate(nothing_new=True, preserving=True), content(score=7.0), SILENCE) == Advance()
+    assert judge(red, content(score=10.0), SILENCE) == AskHuman(question=UNGUARDED)
 
 
 @pytest.mark.parametrize(("replans", "kind"), [(0, Retry), (1, Stop)], ids=["once more", "no more"])

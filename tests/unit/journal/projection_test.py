@@ -140,6 +140,7 @@ def test_a_completed_phase_carries_what_its_steps_found() -> None:
         "sub_phases": [],
         "rubber_stamp_suspect": False,
         "unanchored": False,
+        "caveats": [],
         "reason": "",
         "blocking_phase": None,
         "issues": [],

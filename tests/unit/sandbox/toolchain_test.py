@@ -98,3 +98,41 @@ def test_what_only_we_may_read_is_found_and_never_through_a_link(tmp_path: Path)
 
     found = [str(Path(place).relative_to(tmp_path)) for place in private_places(str(tmp_path))]
     assert found == ["closed", "folder/inner", "group", "key"]
+
+
+def test_of_cargo_and_go_only_the_packages_are_lent(home: Path) -> None:
+    for name in (".cargo/registry/cache", ".cargo/git/db", "go/pkg/mod/example.org", "go/pkg/mod/cache/download"):
+        folder(home, name)
+    folder(home, "go/pkg/mod/cache/vcs/clone")
+    folder(home, ".cargo/registry/index")
+    (home / ".cargo/credentials.toml").touch()
+
+    found = seen(home)
+
+    assert [below for below, _ in found.lent] == [
+        ".cargo/registry/cache", ".cargo/registry/index", ".cargo/git/db",
+        "go/pkg/mod/example.org", "go/pkg/mod/cache/download",
+    ]  # fmt: skip
+    assert all(place == str(home / below) for below, place in found.lent)
+    assert not any(str(home) in shown for shown in found.folders)
+    assert found.environment("/work", "/home", "/tmp")["CARGO_NET_OFFLINE"] == "true"
+    assert "CARGO_NET_OFFLINE" not in found.environment("/work", "/home", "/tmp", online=True)
+
+
+def test_packages_are_found_where_variables_say(home: Path, tmp_path: Path) -> None:
+    folder(tmp_path, "crates/registry/src")
+    folder(tmp_path, "modules/example.org")
+
+    found = look({"HOME": str(home), "CARGO_HOME": f"{tmp_path}/crates", "GOMODCACHE": f"{tmp_path}/modules"})
+
+    assert found.lent == (
+        (".cargo/registry/src", f"{tmp_path}/crates/registry/src"),
+        ("go/pkg/mod/example.org", f"{tmp_path}/modules/example.org"),
+    )
+
+
+def test_a_folder_around_the_home_is_not_lent(home: Path, tmp_path: Path) -> None:
+    folder(home, ".cargo/registry")
+    (home / ".cargo/registry/cache").symlink_to(tmp_path)
+
+    assert seen(home).lent == ()

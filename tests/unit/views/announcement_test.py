@@ -111,6 +111,32 @@ def test_work_that_did_not_land_is_named_with_its_note() -> None:
     assert "Phase 1: not on your branch yet: run: git merge autopilot/run" in announced(end, left)
 
 
+def test_what_did_not_land_is_the_last_line_unless_it_landed_later() -> None:
+    end = RunEnd(run=RUN, exit=12, reason="all", phases={"1": DONE})
+    left = PhaseLanded(phase="1", commit="c", landed=False, note="run: git merge autopilot/run")
+
+    assert announced(end, left)[-1] == "Not on your branch yet: phase 1. To try again: autopilot resume"
+    later = PhaseLanded(phase="2", commit="d", landed=True)
+    assert not [line for line in announced(end, left, later) if "our branch yet" in line]
+
+
+def test_blocked_phases_are_named_with_what_blocks_them() -> None:
+    phases = {"1": FAILED, "2": PhaseEnd(status="skipped", reason="blocked_by_phase_1"), "3": WAITING}
+    told = announced(RunEnd(run=RUN, exit=10, reason="failed: 1", phases=phases), run_started())
+
+    assert "Phases: 0/1 succeeded | 1 failed | 1 skipped | blocked by phase 1: 2 3" in told
+    assert "Phase 2: blocked by phase 1" in told
+
+
+def test_the_branch_of_a_failed_phase_is_named_with_the_command_that_shows_it() -> None:
+    phases = {"1": replace(FAILED, branch="autopilot-diagnostic-phase-1"), "2": DONE}
+
+    assert (
+        "Phase 1: its work is kept on the branch autopilot-diagnostic-phase-1. "
+        "To see it: git log -p HEAD..autopilot-diagnostic-phase-1"
+    ) in announced(RunEnd(run=RUN, exit=10, reason="failed: 1", phases=phases), run_started())
+
+
 def test_a_stopped_run_says_why_and_how_to_resume() -> None:
     end = RunEnd(run=RUN, exit=20, reason="money cap reached", phases={"1": DONE, "2": WAITING})
     told = announced(end)

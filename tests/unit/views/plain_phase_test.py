@@ -1,5 +1,6 @@
 """A phase's lines: steps, tasks, gates, and claims beside facts."""
 
+import msgspec
 import pytest
 
 from autopilot.domain.answers import (
@@ -19,6 +20,7 @@ from autopilot.domain.results import (
     Compared,
     Debugged,
     Judged,
+    Lowered,
     PlanChecked,
     Planned,
     Preflighted,
@@ -327,3 +329,19 @@ def test_a_pass_joined_in_the_middle_is_told_as_far_as_it_is_known() -> None:
         "[Phase 2] Task 02-01: VERIFIED",
         "[Phase 2] Step: EXECUTE complete.",
     ]
+
+
+def test_a_score_that_was_held_down_says_by_which_rule() -> None:
+    low = Lowered(criterion="the letter is there", said=9.4, counted=6.9, because=("no file:line evidence",))
+    held = msgspec.structs.replace(rated(6.9), lowered=(low,))
+
+    shown = told(began("rate"), finished("rate", held, Retry(step="research", because="low")))
+    assert "[Phase 2] RATE: 'the letter is there' counts as 6.9 instead of 9.4: no file:line evidence" in shown
+
+
+def test_many_rows_that_were_held_down_are_counted() -> None:
+    rows = tuple(Lowered(criterion=f"c{n}", said=9.0, counted=6.9, because=("x",)) for n in range(7))
+    held = msgspec.structs.replace(rated(6.9), lowered=rows)
+
+    shown = [line for line in told(began("rate"), finished("rate", held, GO_ON)) if "RATE: " in line]
+    assert (len(shown), shown[-1]) == (6, "[Phase 2] RATE: and 2 more criteria held down")

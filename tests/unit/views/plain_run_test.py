@@ -130,6 +130,25 @@ def test_intg_03_a_fast_completion_is_told_only_of_several_tasks(tasks: str, sho
     assert ("Fast completion (0s). Checking pipeline_steps." in told) == shown
 
 
+@pytest.mark.parametrize(
+    ("agent", "model", "shown"),
+    [
+        ("claude", "sonnet", "sonnet"),
+        ("exec:./agent.py", "sonnet", "exec:./agent.py"),
+        ("exec:./agent.py", "my-model", "my-model"),
+        ("codex", "opus", "codex"),
+        ("acp:gemini --acp", "balanced", "acp:gemini --acp"),
+        ("claude", None, "claude"),
+    ],
+)
+def test_an_agent_is_not_said_to_run_a_model_it_does_not_have(agent: str, model: str | None, shown: str) -> None:
+    start = run_started()
+    settings = msgspec.structs.replace(start.settings, agent=agent, model=model)
+
+    (first, _) = lines(RUN, msgspec.structs.replace(start, settings=settings))
+    assert first.endswith(f" | Model: {shown}")
+
+
 def test_a_finished_phase_is_summed_up_step_by_step() -> None:
     """INTG-03: two tasks in no time, so the steps are named as those to check."""
     done = PhaseFinished(cycle=0, outcome=outcome(), verdict=Advance())

@@ -65,7 +65,10 @@ class Project:
         try:
             while self._tail.moved and (news := self._tail.news()):
                 touched |= {self._hear(s, entry) for s, entry in news if not s.startswith(ASKING)}
-            self._trouble = ""
+            strange = self._tail.strange
+            self._trouble = (
+                clean(f"These runs are not yours: {strange}. To go on: autopilot adopt", 400) if strange else ""
+            )
         except AutopilotError as error:
             self._trouble, self._again_at = clean(f"{error.what} {error.do}", 400), now + AGAIN_S
             self._tail, self.runs, self._lines = Tail(self.home / "journal.db"), {}, {}
@@ -127,4 +130,8 @@ class Project:
 
     def entries(self, stream: str) -> tuple[Entry, ...]:
         """A stream of the journal, read anew. Raises `StorageFailed`."""
-        return SqliteJournal.read_only(self.home / "journal.db").load(stream)
+        return SqliteJournal.look(self.home / "journal.db").load(stream)
+
+
+def _stranger(why: str) -> str:
+    return clean(f"These runs are not yours: {why}. To go on with them: autopilot adopt", 400) if why else ""

@@ -55,6 +55,7 @@ class PhaseSeen(Value, frozen=True, kw_only=True):
     reason: str = ""
     evidence: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -87,6 +88,7 @@ def _seen(told: Told, phase: Phase, *, alike: bool) -> PhaseSeen:
         reason=skipped.reason if skipped else why,
         evidence=tuple(evidence_of(record)) if record else (),
         remarks=tuple(_remarks(history, record, outcome, alike=alike)),
+        caveats=outcome.caveats if outcome else (),
     )
 
 
@@ -134,6 +136,7 @@ def _remarks(
 ) -> Iterator[str]:
     if outcome and outcome.unanchored:
         yield "unanchored: the roadmap has no criterion with a command"
+    yield from outcome.caveats if outcome else ()
     if outcome and outcome.rollback:
         yield f"rolled back; its work is kept on {outcome.diagnostic_branch or 'a branch of its own'}"
     last = history.finished[-1][1].verdict if history.finished else None

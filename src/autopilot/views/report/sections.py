@@ -23,7 +23,7 @@ from autopilot.views.report.told import ReceiptSeen, Told
 from autopilot.views.report.turns import Braked, Ruling, brakes, rulings, used
 
 T = TypeVar("T")
-DRAWN, LEARNT = 600, 40_000
+DRAWN, LEARNT, HEADLINED = 600, 40_000, 3
 _SEVERITY = {"blocker": "fail", "warning": "warn", "info": "idle"}
 
 
@@ -55,7 +55,7 @@ class Sections:
             ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash}"),
         ]
         facts = (joined((el("dt", words(name)), el("dd", self.pen.line(text)))) for name, text in pairs if text)
-        headline = f"{good} of {len(targets)} phases passed"
+        headline = f"{good} of {len(targets)} phases passed{self._unshown(targets)}"
         return joined(
             (
                 el("p", words(headline), class_="headline"),
@@ -66,6 +66,12 @@ class Sections:
                 self._grouped("What did not pass", targets, "other"),
             )
         )
+
+    def _unshown(self, targets: Sequence[PhaseSeen]) -> str:
+        """What those that passed do not show."""
+        told = [f"phase {seen.id}: {'; '.join(seen.caveats)}" for seen in targets if seen.caveats]
+        more = f"; and {len(told) - HEADLINED} more phases" if len(told) > HEADLINED else ""
+        return f"; {'; '.join(told[:HEADLINED])}{more}" if told else ""
 
     def _counts(self, targets: Sequence[PhaseSeen]) -> Markup:
         found = ((status, sum(seen.status == status for seen in targets)) for status in STATUSES)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from autopilot.domain.agent import REVIEWERS
 from autopilot.domain.digest import CallDigest, Spent, spent_by
 from autopilot.domain.events import AgentAnswered
+from autopilot.domain.models import known_model
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Value
 from autopilot.views.report.phases import of_run
@@ -63,7 +64,8 @@ def spending_of(told: Told) -> Spending:
 def _who(answer: AgentAnswered, settings: Settings) -> str:
     """The program and its model, as it told; as it was asked for where it did not."""
     usual = settings.reviewer or settings.agent if answer.role in REVIEWERS else settings.agent
-    return f"{agent_name(answer.backend or usual)}, model {answer.model or settings.model or UNKNOWN}"
+    agent = answer.backend or usual
+    return f"{agent_name(agent)}, model {answer.model or known_model(agent, settings.model) or UNKNOWN}"
 
 
 def agent_name(agent: str) -> str:

@@ -120,7 +120,7 @@ def test_spending_is_by_phase_role_and_model_and_what_nobody_told_is_unknown() -
     (own,) = spending.phases
 
     assert [share.name for share in (*spending.phases, *spending.roles, *spending.models)] == [
-        "phase 2", "execute", "scripted:x.toml, model sonnet",
+        "phase 2", "execute", "scripted:x.toml, model unknown",
     ]  # fmt: skip
     assert (tokens_told(own.spent), dollars_told(own.spent), own.seconds) == ("1,000", "unknown", 3)
 

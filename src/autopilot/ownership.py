@@ -1,0 +1,60 @@
+"""Whether the state below a repository is the user's own: nothing is started or written by state that came with it."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from autopilot.domain.checkup import Check
+from autopilot.domain.errors import AutopilotError, ConsentMissing
+from autopilot.hiring import processes_of
+from autopilot.journal.sqlite import require_own
+from autopilot.workspace.git import COMMON, Git, user_env
+
+WHY = "Autopilot goes by what it finds there. State that came with a repository could start anything in your name."
+
+
+def own_home(root: Path) -> Path:
+    """The folder `.autopilot` for who writes to it. Raises `ConsentMissing` where it, or its journal, is not theirs."""
+    home = root / ".autopilot"
+    check_folder(home)
+    check_untracked(root)
+    require_own(home / "journal.db")
+    return home
+
+
+def check_folder(home: Path) -> None:
+    try:
+        found = home.lstat()
+    except FileNotFoundError:
+        return
+    away = f"Look at it, then move it away: mv {home} {home}.aside"
+    if stat.S_ISLNK(found.st_mode):
+        raise ConsentMissing(f"{home} is a link.", why=WHY, do=away)
+    if not stat.S_ISDIR(found.st_mode):
+        raise ConsentMissing(f"{home} is not a folder.", why=WHY, do=away)
+    if found.st_uid != os.geteuid():
+        raise ConsentMissing(f"{home} belongs to another user.", why=WHY, do=away)
+
+
+def check_untracked(root: Path) -> None:
+    """By the index, in whatever case the name is written: some file systems take `.Autopilot` for the same."""
+    git = Git(processes=processes_of(root), cwd=root, env=user_env(os.environ), flags=COMMON)
+    found = git.run("ls-files", "-z", "--", ":(icase).autopilot").stdout.decode("utf-8", "replace").split("\0")[0]
+    if found:
+        folder = found.partition("/")[0]
+        raise ConsentMissing(
+            f"git tracks {found}, which is state of Autopilot.",
+            why=WHY,
+            do=f"Take it out of the repository: git rm -r --cached {folder} && git commit. "
+            f"If you did not run Autopilot here yourself, remove the folder too: rm -r {folder}",
+        )
+
+
+def state_checks(root: Path) -> Iterator[Check]:
+    """For `autopilot doctor`: only what is wrong with the folder."""
+    try:
+        check_folder(root / ".autopilot")
+        check_untracked(root)
+    except AutopilotError as error:
+        yield Check(level="fail", what="state", found=f"{error.what} {error.why}", fix=error.do)
