@@ -157,7 +157,7 @@ def rules() -> str:
 
 
 def canary() -> str:
-    return "\n".join(f"- a command {attack.what}" for attack in ATTACKS) + "\n"
+    return "\n".join(f"- it {attack.what}" for attack in ATTACKS) + "\n"
 
 
 def escapes() -> str:

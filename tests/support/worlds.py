@@ -1,23 +1,23 @@
 """
 Starts a program as on another machine: one without namespaces, so without bubblewrap, or one without Landlock too.
 
-As a program: `python tests/support/worlds.py landlock|unsandboxed PROGRAM WORD...`
+In a `blind` one there is Landlock, but nobody can take an open file of another process.
+
+As a program: `python tests/support/worlds.py landlock|blind|unsandboxed PROGRAM WORD...`
 """
 
 import os
 import sys
+from dataclasses import replace
 
 from autopilot.sandbox import confine
-from autopilot.sandbox.seccomp import LIKE_A_CONTAINER, Rules, compiled, machine_here
+from autopilot.sandbox.seccomp import LIKE_A_CONTAINER, compiled, machine_here
 
 # What is left to confine commands with, and what the kernel refuses so that nothing else is.
 WORLDS = {
     "landlock": LIKE_A_CONTAINER,
-    "unsandboxed": Rules(
-        refused=LIKE_A_CONTAINER.refused,
-        absent=(*LIKE_A_CONTAINER.absent, "landlock_create_ruleset"),
-        families=LIKE_A_CONTAINER.families,
-    ),
+    "blind": replace(LIKE_A_CONTAINER, refused=(*LIKE_A_CONTAINER.refused, "pidfd_getfd")),
+    "unsandboxed": replace(LIKE_A_CONTAINER, absent=(*LIKE_A_CONTAINER.absent, "landlock_create_ruleset")),
 }
 
 

@@ -1,7 +1,7 @@
 """Runs a command in a bubblewrap sandbox: no network, no home, and only its own folder to write in."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,7 +150,30 @@ def folder_arguments(walls: Walls, folder: str) -> Iterator[str]:
     shown[folder] = "--bind"
     for path, how in sorted(shown.items()):
         yield from (how, path, path)
+    for path in sockets_in((*SYSTEM, *readable), apart_from=folder):
+        yield from mask(path)
     yield from ("--remount-ro", "/", "--chdir", folder)
+
+
+def sockets_in(folders: Iterable[str], apart_from: str, listing: str = "/proc/net/unix") -> Iterator[str]:
+    """
+    Sockets in the folders, by every name they have there: whoever listens on one is reached through any wall.
+
+    A socket that was named from its own folder is not found; the kernel does not say which folder that was.
+    """
+    try:
+        lines = Path(listing).read_bytes().splitlines()
+    except OSError:
+        return
+    names = {os.fsdecode(line.split(maxsplit=7)[-1]) for line in lines if b" /" in line}
+    parents = {parent: os.path.realpath(parent) for parent in map(os.path.dirname, names)}
+    places = {f"{parents[os.path.dirname(name)]}/{os.path.basename(name)}" for name in names}  # noqa: PTH119, PTH120 - plain strings, at every start
+    for folder in dict.fromkeys(folders):
+        below = f"{os.path.realpath(folder)}/"
+        for place in sorted(places):
+            seen = f"{folder}/{place.removeprefix(below)}"
+            if place.startswith(below) and not place.startswith(f"{apart_from}/") and os.path.lexists(place):
+                yield seen
 
 
 def settings(environment: dict[str, str]) -> Iterator[str]:

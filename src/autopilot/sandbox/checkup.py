@@ -6,15 +6,20 @@ from autopilot.domain.running import Processes
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose import choose
 
+SWITCHED_OFF = "Take the choice back (AUTOPILOT_SANDBOX, your own config.toml) and install the package bubblewrap."
+HELD_LOOSELY = (
+    "Install the package bubblewrap. In a container allow user namespaces, or pidfd_getfd and a listener for seccomp."
+)
 
-def sandbox_check(processes: Processes, wanted: SandboxChoice = "auto") -> Check:
+
+def sandbox_check(processes: Processes, wanted: SandboxChoice = "auto", *, open_network: bool = True) -> Check:
     try:
-        ground = choose(wanted, processes)
+        ground = choose(wanted, processes, open_network=open_network)
     except SandboxUnavailable as error:
         return Check(level="fail", what="sandbox", found=error.what, fix=error.do)
     if ground.warning is None:
         return Check(level="ok", what="sandbox", found=ground.label)
-    fix = "Take the choice back (AUTOPILOT_SANDBOX, your own config.toml) and install the package bubblewrap."
+    fix = SWITCHED_OFF if ground.tier == "none" else HELD_LOOSELY
     return Check(level="warn", what="sandbox", found=f"{ground.label}: {ground.warning}", fix=fix)
 
 

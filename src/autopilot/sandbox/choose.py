@@ -6,25 +6,37 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.running import Processes, Ran, Sandbox
+from autopilot.domain.running import Job, Processes, Ran, Sandbox
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox import confine, seatbelt, seccomp
+from autopilot.sandbox import confine, seatbelt, seccomp, serving, shell
 from autopilot.sandbox.agent_cages import Address, BubblewrapAgents, LandlockAgents, SeatbeltAgents
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
-from autopilot.sandbox.canary import attacks, weakness
+from autopilot.sandbox.canary import CANARY_SECONDS, Ability, Field, attacks, weakness
 from autopilot.sandbox.landlock import LEAST_ABI, Fences, Landlock, ToProxy, system_places
 from autopilot.sandbox.launching import SYSTEM_FOLDERS, Ceilings
 from autopilot.sandbox.plain import PlainProcess
+from autopilot.sandbox.syscalls import Machine
 from autopilot.sandbox.toolchain import Toolchain, look
 
 UNCONFINED = "commands and agents run unconfined: they can write wherever you can; no result is shown as verified"
 
+BY_PORT = "egress by port only"
+ONLY_BY_PORT = (
+    "Agents are held to the port of their proxy and not to its address: the launcher cannot look into them here. "
+    "They reach whatever listens on that port elsewhere."
+)
+NO_EGRESS = "Agents cannot be held to their proxy here, so they need --open-network."
+
 Commands = Callable[[tuple[str, ...], str], Sandbox]
+OPEN: frozenset[Ability] = frozenset({"network", "addresses"})
+# Held to the proxy, to its port at any address, not at all though they should be, or not at all.
+Egress = Literal["proxy", "port", "none", "open"]
 
 
 class Agents(Protocol):
@@ -44,7 +56,8 @@ class Ground:
     """
     Where things run: one tier, as it was found to hold on this machine. `warning` is for the user.
 
-    `hides` says whether files of the workspace can be kept out of an agent's sight.
+    `hides` says whether files of the workspace can be kept out of an agent's sight, `egress` how well agents are held
+    to their proxy.
     """
 
     tier: str
@@ -53,6 +66,7 @@ class Ground:
     agents: Agents
     warning: str | None = None
     hides: bool = False
+    egress: Egress = "open"
 
     def sandbox(self, readable: Sequence[str] = (), mark: str = "", below: str = "") -> Sandbox:
         """`below` is the project's folder in a checkout: commands run there and may write in the whole checkout."""
@@ -99,13 +113,52 @@ class Inside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A tier that may hold here. `about` is what else its label says; `signals` whether it can keep them away."""
+    """
+    A tier that may hold here, and what else its label says.
+
+    It cannot hold what needs an ability that its commands or its agents lack. `lets_through` says whether a proxy on
+    this machine can be reached by its agents without further ado.
+    """
 
     tier: str
     commands: Commands
     agents: Agents
     about: str = ""
-    signals: bool = True
+    warning: str | None = None
+    commands_lack: frozenset[Ability] = frozenset()
+    agents_lack: frozenset[Ability] = frozenset()
+    egress: Egress = "open"
+    lets_through: bool = True
+
+    def in_commands(self, field: Field, script: str) -> Ran:
+        sandbox = self.commands((*serving.readable(), str(field.shown)), "")
+        return sandbox.run(script, str(field.inside), CANARY_SECONDS)
+
+    def in_agents(self, field: Field, script: str) -> Ran:
+        proxy = field.proxy if self.egress in {"proxy", "port"} else None
+        agents = self.agents(AgentView(readable=(*serving.readable(), str(field.shown))), None, proxy)
+        job = Job(
+            argv=("bash", "-c", script),
+            cwd=str(field.inside),
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            timeout_s=CANARY_SECONDS,
+            mark=shell.own_mark("canary"),
+        )
+        return agents.run(job)
+
+    def weakness(self) -> str | None:
+        """What is wrong with it. Both are attacked at the same time: it is the start of every run that waits."""
+        proxied = self.lets_through and self.egress in {"proxy", "port"}
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            commands = pool.submit(weakness, self.in_commands, attacks(self.commands_lack))
+            agents = pool.submit(weakness, self.in_agents, attacks(self.agents_lack), who="an agent", proxied=proxied)
+            return commands.result() or agents.result()
+
+    @property
+    def label(self) -> str:
+        tried = len(attacks(self.commands_lack)) + len(attacks(self.agents_lack))
+        kernel = f"{'kernel ' if sys.platform == 'linux' else ''}{platform.release()}"
+        return f"{self.tier} ({'; '.join(filter(None, (kernel, self.about)))}; withstood {tried} attacks)"
 
 
 @dataclass(slots=True)
@@ -115,6 +168,7 @@ class Search:
     processes: Processes
     toolchain: Toolchain
     ceilings: Ceilings
+    open_network: bool = True
     reasons: dict[str, str] = field(default_factory=dict)
 
     def bubblewrap(self) -> Iterator[Candidate]:
@@ -140,8 +194,14 @@ class Search:
             yield self._walled(walls, filters["agent"], "; ".join(about))
 
     def _walled(self, walls: Walls, agent: bytes, about: str) -> Candidate:
+        closed: frozenset[Ability] = frozenset() if agent else frozenset({"own sockets", "sockets"})
         return Candidate(
             tier="bubblewrap",
+            # An app that is looked at is reached through a socket in its own folder.
+            commands_lack=frozenset({"own sockets"}),
+            agents_lack=closed | (OPEN if self.open_network else frozenset()),
+            egress="open" if self.open_network else "proxy",
+            lets_through=False,
             commands=lambda readable, mark: Bubblewrap(self.processes, replace(walls, readable=readable), mark),
             agents=lambda view, processes=None, proxy=None: BubblewrapAgents(
                 processes or self.processes, replace(walls, filter=agent), view, proxy
@@ -162,16 +222,35 @@ class Search:
             ceilings=self.ceilings,
         )
         agent = replace(verify, filter=seccomp.compiled(seccomp.FOR_AGENTS_ON_LANDLOCK, machine))
-        to_proxy = ToProxy(filter=seccomp.compiled(seccomp.TO_A_PROXY, machine), by_address=True)
+        for egress, way in self._ways(machine, version):
+            yield self._fenced(verify, agent, version, egress, way)
+
+    def _ways(self, machine: Machine, version: int) -> Iterator[tuple[Egress, ToProxy | None]]:
+        """How agents may be held to a proxy, the best first."""
+        if version < confine.NETWORK_SINCE:
+            yield "open" if self.open_network else "none", None
+            return
+        asking = ToProxy(filter=seccomp.compiled(seccomp.TO_A_PROXY, machine), by_address=True)
+        yield "open" if self.open_network else "proxy", asking
+        if not self.open_network:
+            yield "port", ToProxy(filter=seccomp.compiled(seccomp.TO_A_PORT, machine), by_address=False)
+
+    def _fenced(self, verify: Fences, agent: Fences, version: int, egress: Egress, way: ToProxy | None) -> Candidate:
         scoped = version >= confine.SIGNALS_SINCE
-        yield Candidate(
+        unscoped: frozenset[Ability] = frozenset() if scoped else frozenset({"signals"})
+        loose: dict[Egress, frozenset[Ability]] = {"proxy": frozenset(), "port": frozenset({"addresses"})}
+        about = (f"ABI {version}", "" if scoped else "signals not scoped", BY_PORT if egress == "port" else "")
+        return Candidate(
             tier="landlock",
             commands=lambda readable, mark: Landlock(self.processes, replace(verify, readable=readable), mark),
             agents=lambda view, processes=None, proxy=None: LandlockAgents(
-                processes or self.processes, agent, view, to_proxy, proxy
+                processes or self.processes, agent, view, way, proxy
             ),
-            about=f"ABI {version}{'' if scoped else '; signals not scoped'}",
-            signals=scoped,
+            about="; ".join(filter(None, about)),
+            warning={"port": ONLY_BY_PORT, "none": NO_EGRESS}.get(egress),
+            commands_lack=unscoped,
+            agents_lack=unscoped | loose.get(egress, OPEN),
+            egress=egress,
         )
 
     def seatbelt(self) -> Iterator[Candidate]:
@@ -184,6 +263,8 @@ class Search:
                 self.processes, seatbelt.Belt(toolchain=self.toolchain, readable=readable, ceilings=self.ceilings), mark
             ),
             agents=lambda view, processes=None, proxy=None: SeatbeltAgents(processes or self.processes, view, proxy),
+            agents_lack=OPEN if self.open_network else frozenset(),
+            egress="open" if self.open_network else "proxy",
         )
 
     def none(self) -> Ground:
@@ -200,9 +281,15 @@ def choose(
     wanted: SandboxChoice,
     processes: Processes,
     ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
+    *,
+    open_network: bool = True,
 ) -> Ground:
-    """The strongest tier that withstands the canary, or the wanted one. Raises `SandboxUnavailable` without any."""
-    search = Search(processes, look(os.environ), ceilings)
+    """
+    The strongest tier that withstands the canary, or the wanted one. Raises `SandboxUnavailable` without any.
+
+    Agents are attacked in the cage that they will be in: with an open network, or held to a proxy.
+    """
+    search = Search(processes, look(os.environ), ceilings, open_network)
     if wanted == "none":
         return search.none()
     tiers = {"bubblewrap": search.bubblewrap, "landlock": search.landlock, "seatbelt": search.seatbelt}
@@ -210,24 +297,19 @@ def choose(
         if wanted not in {"auto", tier}:
             continue
         for candidate in candidates():
-            tried = attacks(signals=candidate.signals)
-            reason = weakness(candidate.commands((), ""), tried)
+            reason = candidate.weakness()
             if reason is None:
-                label = f"{tier} ({_known(candidate.about)}; withstood {len(tried)} attacks)"
                 return Ground(
                     tier=tier,
-                    label=label,
+                    label=candidate.label,
                     commands=candidate.commands,
                     agents=candidate.agents,
+                    warning=candidate.warning,
                     hides=tier != "landlock",
+                    egress=candidate.egress,
                 )
             search.reasons[tier] = reason
     raise unavailable(wanted, search.reasons)
-
-
-def _known(about: str) -> str:
-    kernel = f"{'kernel ' if sys.platform == 'linux' else ''}{platform.release()}"
-    return f"{kernel}; {about}" if about else kernel
 
 
 def unavailable(wanted: SandboxChoice, reasons: Mapping[str, str]) -> SandboxUnavailable:

@@ -27,7 +27,8 @@ KINDS, STREAM, SEQPACKET = 0xF, 1, 5
 ROUTES, ANY_PROTOCOL, TCP = 0, 0, 6
 FAST_OPEN = 0x20000000
 FLAGS_AT = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
-# Level and name of what leads a connection elsewhere than its address says: IP_OPTIONS, SO_BINDTODEVICE, SO_BINDTOIFINDEX.
+# Level and name of what leads a connection elsewhere than its address says: IP_OPTIONS, SO_BINDTODEVICE and
+# SO_BINDTOIFINDEX.
 DETOURS = ((0, 4), (1, 25), (1, 62))
 SET_DUMPABLE = 4
 
