@@ -55,7 +55,17 @@ from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS, open_ends
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
-from autopilot.hiring import Crew, Warn, cache_folder, check_repository, hire, past, processes_of, user_repository
+from autopilot.hiring import (
+    Crew,
+    Warn,
+    cache_folder,
+    check_repository,
+    hire,
+    network_check,
+    past,
+    processes_of,
+    user_repository,
+)
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
@@ -77,7 +87,7 @@ from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import MANIFESTS, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
+from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
@@ -339,7 +349,8 @@ def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None,
 def examine(folder: str) -> tuple[Check, ...]:
     """Everything a run depends on, looked at and left as it is."""
     python = Check(level="ok", what="python", found=platform.python_version())
-    wanted = of_environment(os.environ) or user_choices().sandbox or "auto"
+    choices = user_choices()
+    wanted, network = of_environment(os.environ) or choices.sandbox or "auto", network_of(choices.network)
     try:
         root = find_root(Path(folder))
     except RepositoryInvalid as error:
@@ -357,7 +368,8 @@ def examine(folder: str) -> tuple[Check, ...]:
         *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ),
-        sandbox_check(processes, wanted),
+        sandbox_check(processes, wanted, open_network=network.open),
+        network_check(network, os.environ),
         *visual_checks(configured_visual(root), os.environ),
         disk_check("disk", root),
         disk_check("cache disk", cache_folder()),

@@ -11,9 +11,12 @@ from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
 from autopilot.agents import placing, reach
+from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.installed import place_of
 from autopilot.agents.pricing import PricedAgent
+from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
@@ -27,6 +30,7 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning import prices
 from autopilot.provision import Provision, provide
 from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.agent_cages import no_fence
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
 from autopilot.sandbox.egress.registries import registries
 from autopilot.sandbox.egress.rules import Refused, rule_of
@@ -142,7 +146,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     check_hosts(settings.network)
-    ground = labeled(sandboxes.choose(settings.sandbox, processes), settings)
+    ground = labeled(_ground(settings, processes), settings)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     provision = provide(settings, root, workspace, ground, workspace.ignores)
@@ -236,6 +240,31 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
 def records_of(root: Path) -> Path:
     """Where what calls tried to reach is written down while they go on."""
     return root / ".autopilot" / "egress"
+
+
+def network_check(network: Network, environment: Mapping[str, str]) -> Check:
+    """What `autopilot doctor` says of whom agents may reach."""
+    if network.open:
+        found = f"open. {OPEN_NETWORK}"
+        return Check(level="warn", what="network", found=found, fix="Take `open` out of [network] of your config.toml.")
+    try:
+        check_hosts(network)
+    except ConfigInvalid as error:
+        return Check(level="fail", what="network", found=error.what, fix=error.do)
+    installed = [backend for backend in PREFERRED if place_of(backend, environment)]
+    services = [f"{backend.name}: {', '.join(reach.hosts_of(backend, environment)) or 'none'}" for backend in installed]
+    hosts = dict.fromkeys((*registries(environment).hosts, *network.registry_hosts))
+    who = "set-up and work" if network.registries else "set-up"
+    others = (f"all: {', '.join(network.listed)}" if network.listed else "", f"{who}: {', '.join(hosts) or 'none'}")
+    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others))))
+
+
+def _ground(settings: Settings, processes: ChildProcesses) -> sandboxes.Ground:
+    """Raises `SandboxUnavailable` where agents are to be held to their proxy and cannot be."""
+    ground = sandboxes.choose(settings.sandbox, processes, open_network=settings.network.open)
+    if ground.egress == "none" and settings.confine_agents:
+        raise no_fence()
+    return ground
 
 
 def labeled(ground: sandboxes.Ground, settings: Settings) -> sandboxes.Ground:

@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -76,4 +78,15 @@ def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAg
     except SandboxUnavailable as error:
         pytest.skip(error.what)
     processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
-    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none"))
+    hosts = tuple(services())
+    desk = Desk(processes, folder / "transcripts", "r1", confined=tier != "none", reach=lambda _: hosts)
+    return CliAgent(backend, real, desk)
+
+
+def services() -> Iterator[str]:
+    """The services of this machine that the user's own settings name, as a user would list them."""
+    texts = [
+        *os.environ.values(),
+        *(p.read_text(errors="replace") for p in Path(os.environ["HOME"]).rglob("*") if p.is_file()),
+    ]
+    yield from {found for text in texts for found in re.findall(r"http://(127\.0\.0\.1:\d+)", text)}
