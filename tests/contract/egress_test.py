@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,13 @@ ask 127.0.0.1:{port} $'GET /around HTTP/1.1'"$end" || echo refused
 def upstream() -> Iterator[Host]:
     with host() as made:
         yield made
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    """A folder that others can get to, unlike those of the tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
@@ -120,14 +128,10 @@ def test_where_its_network_is_its_own_an_agent_calls_its_own_servers_directly(tm
 
 
 @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
-def test_it_is_the_same_for_an_ordinary_user(tier: str, tmp_path: Path, upstream: Host) -> None:
+def test_it_is_the_same_for_an_ordinary_user(tier: str, work: Path, upstream: Host) -> None:
     setpriv = shutil.which("setpriv")
     if os.geteuid() != 0 or setpriv is None:
         pytest.skip("we are an ordinary user already, or cannot become one")
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
-    work = tmp_path / "work"
-    work.mkdir()
     os.chown(work, NOBODY, NOBODY)
     as_user = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     place = f"127.0.0.1:{upstream.port}"

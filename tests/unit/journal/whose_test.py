@@ -155,9 +155,7 @@ def chained_anew(path: Path, key: bytes) -> None:
 
 
 CHANGED = "update entries set body = replace(body, 'entry 2', 'entry 9') where seq = 3"
-APPENDED = (
-    "insert into entries select seq + 1, stream, number + 1, at, version, body, hash from entries where seq = 5"
-)
+APPENDED = "insert into entries select seq + 1, stream, number + 1, at, version, body, hash from entries where seq = 5"
 CUT = "delete from entries where seq = 5"
 
 
