@@ -121,5 +121,8 @@ def _host(parts: SplitResult) -> str:
 
 def _nameless(url: re.Match[str]) -> str:
     """Without the account: what is installed gets no keys to see."""
-    parts = urlsplit(url[0])
+    try:
+        parts = urlsplit(url[0])
+    except ValueError:
+        return ""
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
