@@ -70,14 +70,18 @@ def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> No
         monkeypatch.setenv(name, value)
 
 
-def agent(backend: Backend, folder: Path, tier: SandboxChoice = "none") -> CliAgent:
-    """The adapter of a real program, in the sandbox of that tier."""
+def agent(
+    backend: Backend, folder: Path, tier: SandboxChoice = "none", proxy: tuple[str, int] | None = None
+) -> CliAgent:
+    """The adapter of a real program, in the sandbox of that tier; it reaches its service through a proxy of
+    ours, or with a `proxy` that and nothing else.
+    """
     real = os.path.realpath(program(backend.program))
     try:
         ground = choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    processes = ground.agents(AgentView()) if tier != "none" else ChildProcesses(territory=str(folder))
+    processes = ground.agents(AgentView(), None, proxy) if tier != "none" else ChildProcesses(territory=str(folder))
     hosts = tuple(services())
     desk = Desk(processes, folder / "transcripts", "r1", confined=tier != "none", reach=lambda _: hosts)
     return CliAgent(backend, real, desk)

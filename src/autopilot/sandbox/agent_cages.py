@@ -11,7 +11,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
-from autopilot.sandbox.bubblewrap import ALONE, Walls, mask, run_inside, settings, system_arguments, unstarted
+from autopilot.sandbox.bubblewrap import ALONE, NOT_STARTED, Walls, mask, run_inside, settings, system_arguments
 from autopilot.sandbox.egress.passage import Passage, passage
 from autopilot.sandbox.egress.program import CANNOT, COMPLAINT
 from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
@@ -41,6 +41,15 @@ class BubblewrapAgents:
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
+        ran = self._run(job, started)
+        if ran.cut_off.startswith(NOT_STARTED):
+            # A file that was in /etc when we looked may be gone by now. Under its own name the call would be answered
+            # from memory, where a call is held.
+            again = f"{job.mark}/again" if job.mark else ""
+            ran = self._run(msgspec.structs.replace(job, mark=again), started)
+        return ran
+
+    def _run(self, job: Job, started: Started) -> Ran:
         if self.proxy or self.view.open_network:
             return self._caged(job, started)
         with passage(job, "inside", self.view.records) as way_out:
@@ -54,7 +63,7 @@ class BubblewrapAgents:
         argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
         ran = run_inside(self.processes, caged, self.walls.filter, started, way_out)
-        return never_begun(ran) if unstarted(ran) or no_way_out(ran) else ran
+        return never_begun(ran) if no_way_out(ran) else ran
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -142,7 +151,7 @@ class LandlockAgents:
 def never_begun(ran: Ran) -> Ran:
     """The sandbox did not start, so the agent did nothing: that is for us to repeat, and nothing it is blamed for."""
     said = ran.stderr.decode(errors="replace").strip().splitlines()
-    return msgspec.structs.replace(ran, cut_off=f"the sandbox did not start: {said[0][:200]}")
+    return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
 
 
 def _through(way_out: Passage, job: Job) -> Job:

@@ -20,6 +20,7 @@ ALONE = (
     "--new-session", "--clearenv", "--cap-drop", "ALL",
 )  # fmt: skip
 STARTS = 3
+NOT_STARTED = "the sandbox did not start"
 HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
@@ -60,16 +61,13 @@ class Bubblewrap:
             return refusal
         ran = self._confined(command, folder, timeout_s)
         for _ in range(STARTS - 1):
-            if not unstarted(ran):
+            if not ran.cut_off:
                 return ran
             # A file that was in /etc when we looked may be gone by now.
             self._fixed = tuple(fixed_arguments(self._walls))
             ran = self._confined(command, folder, timeout_s)
-        if unstarted(ran):
-            # A command may print such a line too; only if nothing at all runs was it the sandbox.
-            check = self._confined("true", folder, timeout_s)
-            if check.exit_code != 0:
-                raise _broken(check.stderr)
+        if ran.cut_off:
+            raise _broken(ran.cut_off)
         return ran
 
     def _confined(self, command: str, folder: str, timeout_s: float) -> Ran:
@@ -81,9 +79,17 @@ class Bubblewrap:
         return shell.as_shell(run_inside(self._processes, job, self._walls.filter))
 
 
-def unstarted(ran: Ran) -> bool:
-    """Whether bubblewrap itself seems to have failed, before the program began."""
-    return ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
+def as_begun(ran: Ran, began: bool | None) -> Ran:  # noqa: FBT001 - what is known, and no mode
+    """
+    As it ended; cut off if bubblewrap failed before the program began.
+
+    Where nobody heard whether it did, because the call was begun by an earlier process, its words count.
+    """
+    fails_like_bubblewrap = ran.exit_code == 1 and not ran.stdout and ran.stderr.startswith(b"bwrap: ")
+    if began or ran.exit_code != 1 or (began is None and not fails_like_bubblewrap):
+        return ran
+    said = ran.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+    return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
 
 
 def run_inside(
@@ -111,10 +117,11 @@ def run_inside(
         inherited = (*line.inherited, *way_out.inherited) if way_out else line.inherited
         argv = (bwrap, *line.arguments, *rest[end:])
         if way_out:
-            argv = way_out.leading((bwrap, *line.handed_over, *rest[end:]), line.telling)
+            argv = way_out.leading(argv)
         whole = msgspec.structs.replace(job, argv=argv, inherited=inherited, held_open=line.held_open, leaves="nothing")
         try:
-            return processes.run(whole, begun)
+            ran = processes.run(whole, begun)
+            return as_begun(ran, line.began())
         finally:
             if not line.gone():
                 processes.sweep(job.mark)
@@ -197,9 +204,9 @@ def _system_folder(folder: Path) -> Iterator[str]:
         yield from ("--ro-bind", str(folder), str(folder))
 
 
-def _broken(stderr: bytes) -> SandboxUnavailable:
+def _broken(reason: str) -> SandboxUnavailable:
     return SandboxUnavailable(
-        f"the sandbox did not start: {stderr.decode(errors='replace').strip()[:300]}",
+        reason,
         why="a command that never ran says nothing about the work",
         do="run `autopilot doctor`; with `--unsandboxed` commands run unconfined and nothing is shown as verified",
     )

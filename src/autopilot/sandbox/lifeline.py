@@ -13,7 +13,7 @@ from typing import Self
 from autopilot.sandbox import marks
 
 PATIENCE_S = 10.0
-_PID = re.compile(rb'"child-pid":\s*(\d+)')
+_PID, _END = re.compile(rb'"child-pid":\s*(\d+)'), b'"exit-code"'
 
 
 class Lifeline:
@@ -34,20 +34,12 @@ class Lifeline:
         self._filter = _file_of(program) if program else None
         self._options = _file_of(b"".join(os.fsencode(option) + b"\0" for option in options))
         self._first: int | None = None
+        self._heard = b""
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return ("--info-fd", str(self._telling), *self.handed_over)
-
-    @property
-    def handed_over(self) -> tuple[str, ...]:
-        """The arguments for who tells us of the first process by other means, through `telling`."""
         filters = ("--seccomp", str(self._filter)) if self._filter is not None else ()
-        return (*filters, "--args", str(self._options))
-
-    @property
-    def telling(self) -> int:
-        return self._telling
+        return ("--json-status-fd", str(self._telling), *filters, "--args", str(self._options))
 
     @property
     def inherited(self) -> tuple[int, ...]:
@@ -65,7 +57,8 @@ class Lifeline:
         """
         os.close(self._telling)
         self._telling = -1
-        found = _PID.search(_read(self._told, PATIENCE_S))
+        self._heard = _read(self._told, PATIENCE_S)
+        found = _PID.search(self._heard)
         if found is None:
             return
         first = int(found[1])
@@ -84,6 +77,16 @@ class Lifeline:
         poller = select.poll()
         poller.register(self._first, select.POLLIN)
         return bool(poller.poll(PATIENCE_S * 1000))
+
+    def began(self) -> bool | None:
+        """
+        Whether the program inside was ever started; None where we did not take hold. To be asked after the end.
+
+        Bubblewrap tells how the program ended, and nothing if it could not set up the sandbox.
+        """
+        if self._telling >= 0:
+            return None
+        return _END in self._heard + _read(self._told, 0.0)
 
     def _let_go(self) -> None:
         if self._first is not None:
@@ -115,8 +118,7 @@ def _read(descriptor: int, patience_s: float) -> bytes:
     """Up to the closing brace, or to the end when the sandbox could not be built."""
     text, deadline, poller = b"", time.monotonic() + patience_s, select.poll()
     poller.register(descriptor, select.POLLIN)
-    while b"}" not in text and (left := deadline - time.monotonic()) > 0:
-        poller.poll(left * 1000)
+    while b"}" not in text and poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
         chunk = os.read(descriptor, 4096)
         if not chunk:
             break

@@ -1,6 +1,7 @@
 """A sandbox that fails before the program begins: it is started again, and an agent is not blamed for it."""
 
 import os
+import secrets
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from autopilot.domain.running import Job, Ran, killer
 from autopilot.sandbox.agent_cages import BubblewrapAgents
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
+from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look, private_places
 
@@ -56,17 +58,60 @@ def test_a_command_that_only_talks_like_the_sandbox_has_failed_by_itself(tmp_pat
     assert ran.exit_code == 1
 
 
+def agent(script: str, folder: Path) -> Job:
+    return Job(argv=("/bin/sh", "-c", script), cwd=str(folder), env=dict(os.environ), mark="agent")
+
+
 @needs_bwrap
-def test_an_agent_whose_sandbox_did_not_start_was_interrupted(tmp_path: Path) -> None:
-    agents = BubblewrapAgents(ChildProcesses(), walls(tmp_path, 1), AgentView())
-    job = Job(argv=("/bin/sh", "-c", "echo here"), cwd=str(tmp_path), env=dict(os.environ))
+def test_an_agent_is_started_once_more_when_its_sandbox_did_not_start(tmp_path: Path) -> None:
+    ran = BubblewrapAgents(ChildProcesses(), walls(tmp_path, 1), AgentView()).run(agent("echo here", tmp_path))
 
-    first, second = agents.run(job), agents.run(job)
+    assert (ran.interruption, ran.stdout) == ("", b"here\n")
 
-    assert first.interruption == (
+
+@needs_bwrap
+def test_an_agent_that_is_held_beyond_our_life_is_started_once_more_too(tmp_path: Path) -> None:
+    held = KeptProcesses(tmp_path / "held", ChildProcesses(), "this boot")
+    ran = BubblewrapAgents(held, walls(tmp_path, 1), AgentView()).run(agent("echo here", tmp_path))
+    held.release_all()
+
+    assert (ran.interruption, ran.stdout) == ("", b"here\n")
+
+
+@needs_bwrap
+def test_an_agent_whose_sandbox_never_starts_was_interrupted(tmp_path: Path) -> None:
+    ran = BubblewrapAgents(ChildProcesses(), walls(tmp_path, 9), AgentView()).run(agent("echo here", tmp_path))
+
+    assert ran.interruption == (
         "the sandbox did not start: bwrap: Can't create file at /etc/new.lock: Read-only file system"
     )
-    assert (second.interruption, second.stdout) == ("", b"here\n")
+
+
+@needs_bwrap
+def test_an_agent_that_only_talks_like_the_sandbox_is_not_started_again(tmp_path: Path) -> None:
+    script = 'echo x >> started; echo "bwrap: Can\'t create file at /etc/x" >&2; exit 1'
+    ran = BubblewrapAgents(ChildProcesses(), walls(tmp_path, 0), AgentView()).run(agent(script, tmp_path))
+
+    assert (ran.exit_code, ran.interruption) == (1, "")
+    assert (tmp_path / "started").read_text() == "x\n"
+
+
+@needs_bwrap
+@pytest.mark.skipif(not os.access("/etc", os.W_OK), reason="only the superuser can put a file into /etc")
+def test_a_file_in_etc_that_comes_and_goes_keeps_no_agent_from_its_work(tmp_path: Path) -> None:
+    """A private file, so that it is hidden by name; it is there when we look, and gone when bubblewrap starts."""
+    passing = Path("/etc") / f"autopilot-{secrets.token_hex(4)}.lock"
+    made = walls(tmp_path, 0)
+    script = Path(made.bwrap)
+    script.write_text(f"#!/bin/sh\nrm -f {passing}\n{script.read_text().removeprefix('#!/bin/sh')}", encoding="utf-8")
+    passing.touch(mode=0o600)
+    try:
+        ran = BubblewrapAgents(ChildProcesses(), made, AgentView()).run(agent("echo here", tmp_path))
+    finally:
+        passing.unlink(missing_ok=True)
+
+    assert (ran.interruption, ran.stdout) == ("", b"here\n")
+    assert (tmp_path / "count").read_text() == "2\n", "the first start did fail"
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,9 @@ class Passage:
     def port(self) -> int:
         return int(self.door.getsockname()[1]) if self.door else listener.PORT
 
-    def leading(self, argv: tuple[str, ...], telling: int | None = None) -> tuple[str, ...]:
-        """The command line that starts `argv` together with its proxy; `telling` is for bubblewrap's information."""
-        files = (self.policy, self.record, telling, self.door.fileno() if self.door else None)
+    def leading(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """The command line that starts `argv` together with its proxy."""
+        files = (self.policy, self.record, self.door.fileno() if self.door else None)
         numbers = (program.NONE if file is None else str(file) for file in files)
         return (sys.executable, "-I", "-S", program.__file__, *numbers, "--", *argv)
 

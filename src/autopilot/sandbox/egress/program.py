@@ -29,20 +29,20 @@ STACK = 1 << 18
 
 def main(files: list[str], words: list[str]) -> int:
     """
-    `files` are open ones by their numbers: the policy, the record of what is tried, where to tell of the sandbox's
-    first process, and the listener; without a listener one is made inside bubblewrap, whose command line `words` is.
+    `files` are open ones by their numbers: the policy, the record of what is tried, and the listener; without a
+    listener one is made inside bubblewrap, whose command line `words` is.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in files:
         if number != NONE:
             os.set_inheritable(int(number), False)  # noqa: FBT003 - it takes no name
-    policy_file, record, telling, listening = files
+    policy_file, record, listening = files
     agent = Agent()
     try:
         policy = Policy(json.loads(_all_of(int(policy_file))))
         if listening == NONE:
-            listener = agent.start_in_namespace(words, int(telling))
+            listener = agent.start_in_namespace(words)
         else:
             listener = socket.socket(fileno=int(listening))
             agent.start(words)
@@ -73,8 +73,8 @@ class Agent:
     def start(self, words: list[str]) -> None:
         self._pid = os.posix_spawn(words[0], words, os.environ)
 
-    def start_in_namespace(self, words: list[str], telling: int) -> socket.socket:
-        """Its bubblewrap waits until the socket is there. The first process inside is told to who holds on to it."""
+    def start_in_namespace(self, words: list[str]) -> socket.socket:
+        """Its bubblewrap waits until the socket is there."""
         heard, saying, block, lift = *os.pipe(), *os.pipe()
         for number in (saying, block):
             os.set_inheritable(number, True)  # noqa: FBT003 - it takes no name
@@ -84,8 +84,6 @@ class Agent:
         told = _all_of(heard)
         if not told:
             sys.exit(left_with(self.ended()))  # it could not be built, and has said why
-        os.write(telling, told)
-        os.close(telling)
         listener = born_in(int(json.loads(told)["child-pid"]))
         os.write(lift, b"!")
         os.close(lift)
