@@ -18,6 +18,7 @@ from autopilot.domain.running import Job, Ran
 from autopilot.sandbox import choose, keeper
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import Ground
+from autopilot.sandbox.egress.passage import passage
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
 from support.egress import Host, host
@@ -226,6 +227,22 @@ def begun(words: tuple[str, ...], keep: Path | None = None) -> Iterator[tuple["s
         process.stderr.close()
         if keep:
             KeptProcesses(keep, ChildProcesses(territory=words[1]), "boot", 600).release_all()
+
+
+def test_an_agent_that_only_talks_like_its_proxy_was_not_interrupted(ground: Ground, tmp_path: Path) -> None:
+    ran = run(ground, tmp_path, "echo 'egress: no socket could be made' >&2; exit 125")
+
+    assert (ran.exit_code, ran.interruption) == (125, "")
+
+
+def test_a_proxy_that_cannot_start_starts_no_agent(tmp_path: Path) -> None:
+    job = Job(argv=("/usr/bin/touch", str(tmp_path / "started")), cwd=str(tmp_path))
+    with passage(job, "beside") as way_out:
+        os.ftruncate(way_out.policy, 0)
+        done = subprocess.run(way_out.leading(job.argv), pass_fds=way_out.inherited, capture_output=True, check=False)
+
+        assert (done.returncode, way_out.served) == (125, False)
+    assert not (tmp_path / "started").exists()
 
 
 def keeper_of(keep: Path) -> int:

@@ -13,7 +13,7 @@ from autopilot.sandbox import confine, seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
 from autopilot.sandbox.bubblewrap import ALONE, NOT_STARTED, Walls, mask, run_inside, settings, system_arguments
 from autopilot.sandbox.egress.passage import Passage, passage
-from autopilot.sandbox.egress.program import CANNOT, COMPLAINT
+from autopilot.sandbox.egress.program import CANNOT
 from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
@@ -63,7 +63,7 @@ class BubblewrapAgents:
         argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
         ran = run_inside(self.processes, caged, self.walls.filter, started, way_out)
-        return never_begun(ran) if no_way_out(ran) else ran
+        return never_begun(ran) if no_way_out(ran, way_out) else ran
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -134,7 +134,7 @@ class LandlockAgents:
             caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")
             caged = led_out(caged, way_out) if way_out else caged
             ran = self.processes.run(holding(scratch, caged), started)
-            return never_begun(ran) if complains(ran) or no_way_out(ran) else ran
+            return never_begun(ran) if complains(ran) or no_way_out(ran, way_out) else ran
 
     def _network(self, proxy: Address | None) -> tuple[bytes, tuple[str, ...]]:
         """The filter, and the launcher's words about the network."""
@@ -164,9 +164,9 @@ def led_out(job: Job, way_out: Passage) -> Job:
     return msgspec.structs.replace(job, argv=way_out.leading(job.argv), inherited=inherited)
 
 
-def no_way_out(ran: Ran) -> bool:
+def no_way_out(ran: Ran, way_out: Passage | None) -> bool:
     """Whether the proxy did not start, and so the agent neither."""
-    return ran.exit_code == CANNOT and ran.stderr.startswith(COMPLAINT.encode())
+    return ran.exit_code == CANNOT and way_out is not None and not way_out.served
 
 
 def no_fence() -> SandboxUnavailable:

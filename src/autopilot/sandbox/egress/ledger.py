@@ -32,7 +32,6 @@ class Ledger:
         self._file, self._lock, self._changed = file, threading.Lock(), threading.Event()
         self._rows: dict[tuple[str, int, str, str], Tried] = {}
         self.sent = 0
-        os.ftruncate(file, 0)
 
     def note(self, host: str, port: int, verdict: str, reason: str = "") -> Tried:
         """`verdict` is allowed, refused or failed; `reason` says which rule, or what failed."""

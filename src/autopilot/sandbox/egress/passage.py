@@ -63,8 +63,13 @@ class Passage:
         known = {name for each in (*PROXIES, DIRECT) for name in (each, each.lower())}
         return {**{name: value for name, value in env.items() if name not in known}, **self.variables}
 
+    @property
+    def served(self) -> bool:
+        """Whether the agent was started together with its proxy; the record is out of an agent's reach."""
+        return bool(os.pread(self.record, 1, 0))
+
     def told_by(self, ran: Ran) -> Ran:
-        """With what was tried. A proxy that did not start let the agent do nothing."""
+        """With what was tried."""
         return msgspec.structs.replace(ran, tries=tries_in(os.pread(self.record, MOST_READ, 0)))
 
 

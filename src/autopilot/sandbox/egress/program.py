@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 
 sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
 
@@ -24,7 +25,7 @@ PDEATHSIG = 1
 CANNOT, COMPLAINT = 125, "egress: "
 NONE = "-"
 UNCATCHABLE = (signal.SIGKILL, signal.SIGSTOP)
-STACK = 1 << 18
+STACK, PATIENCE_S = 1 << 18, 1.0
 
 
 def main(files: list[str], words: list[str]) -> int:
@@ -40,6 +41,7 @@ def main(files: list[str], words: list[str]) -> int:
     policy_file, record, listening = files
     agent = Agent()
     try:
+        os.ftruncate(int(record), 0)
         policy = Policy(json.loads(_all_of(int(policy_file))))
         if listening == NONE:
             listener = agent.start_in_namespace(words)
@@ -47,8 +49,10 @@ def main(files: list[str], words: list[str]) -> int:
             listener = socket.socket(fileno=int(listening))
             agent.start(words)
         ledger = Ledger(int(record))
+        ledger.write()
     except (OSError, ValueError, Refused) as error:
-        agent.kill()
+        if (code := agent.failed()) is not None:
+            return code
         os.write(2, f"{COMPLAINT}{error}\n".encode())
         return CANNOT
     let_go()
@@ -93,10 +97,18 @@ class Agent:
         _, status = os.waitpid(self._pid, 0)
         return os.waitstatus_to_exitcode(status)
 
-    def kill(self) -> None:
+    def failed(self) -> int | None:
+        """Its exit code if it has ended by itself, and said why: it gets a moment for that. Otherwise it is killed."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._pid and time.monotonic() < deadline:
+            done, status = os.waitpid(self._pid, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.01)
         if self._pid:
             self._pass_on(signal.SIGKILL)
             self.ended()
+        return None
 
     def _pass_on(self, number: int) -> None:
         if self._pid:
