@@ -162,6 +162,7 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, ExitStack() as held:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
         sites = list[Served]()
         for phases, entries in SIZES:
             path = Path(folder) / f"{phases}" / ".autopilot" / "journal.db"

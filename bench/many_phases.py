@@ -87,7 +87,7 @@ def many_phases(phases: int) -> None:
             ends.append((cpu(), resident_mb()))
 
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
-        os.environ["AUTOPILOT_CACHE"] = f"{place}/cache"
+        os.environ |= {"AUTOPILOT_CACHE": f"{place}/cache", "XDG_STATE_HOME": f"{place}/state"}
         drive = project(Path(place), phases)
         drive.meanwhile = look
         # What it is about are the phases; a listener that keeps every entry would be measured with them.

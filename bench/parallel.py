@@ -1,5 +1,6 @@
 """How near `--jobs 4` comes to the ideal schedule: 20 phases that need nothing of each other, agents that sleep."""
 
+import json
 import os
 import subprocess
 import sys
@@ -76,10 +77,13 @@ def seconds(phases: int, jobs: int) -> float:
         (root / ".planning" / "config.json").write_text(off, encoding="utf-8")
         script.write_text(answers(phases), encoding="utf-8")
         who = {f"GIT_{one}_{what}": "bench@localhost" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        env = {**os.environ, **who, "AUTOPILOT_CACHE": f"{folder}/cache"}
+        env = {**os.environ, **who, "AUTOPILOT_CACHE": f"{folder}/cache", "XDG_STATE_HOME": f"{folder}/state"}
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
             subprocess.run(["git", *words], cwd=root, env=env, check=True)
         command = [sys.executable, "-m", "autopilot", "run", "all", "--agent", f"scripted:{script}"]
+        asked = [*command[:3], "trust", "--show", "--json"]
+        told = subprocess.run(asked, cwd=root, env=env, capture_output=True, check=True).stdout
+        env["AUTOPILOT_TRUST"] = json.loads(told)["sha256"]
         began = time.monotonic()
         done = subprocess.run(
             [*command, "--unsandboxed", "--jobs", str(jobs)], cwd=root, env=env, capture_output=True, check=False

@@ -1,5 +1,6 @@
 """How long the HTML report of 300 phases and 100,000 entries takes, beside reading that journal alone (CPU time)."""
 
+import os
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ GOAL_S = 3.0
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_STATE_HOME"] = f"{place}/state"
         root = make_repo(Path(place) / "project", {"a": "a"})
         path = root / ".autopilot" / "journal.db"
         entries = write_journal(path, long_run(300, 100_000))

@@ -30,10 +30,11 @@ PART = re.compile(
 )
 ORDER = (
     "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "authority", "views", "cli", "app.py", "looping.py", "sessioning.py", "session_log.py", "attesting.py",
-    "borrowing.py", "command_trial.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py",
-    "stopping.py", "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py",
-    "reporting.py", "serving.py", "tracing.py", "domain",
+    "sessions", "authority", "views", "cli", "app.py", "ownership.py", "permission.py", "adoption.py", "looping.py",
+    "sessioning.py", "session_log.py", "attesting.py", "derivation.py", "borrowing.py", "command_trial.py",
+    "consent.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py", "stopping.py",
+    "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py", "reporting.py",
+    "serving.py", "tracing.py", "home_files.py", "domain",
 )  # fmt: skip
 # A fault suite with more parts than these is told in one line.
 MOST_PARTS = 4
@@ -213,11 +214,12 @@ def accounts() -> str:
             f"`{backend.name}`",
             ", ".join(f"`{name}`" for name in backend.sign_in.variables),
             ", ".join(f"`~/{name}`" for name in backend.sign_in.files),
+            ", ".join(backend.token_hosts) or "-",
             ", ".join(f"`{name}`" for name in backend.variables),
         )
         for backend in PREFERRED
     ]
-    return table(("agent", "signed in by a variable", "or by a file", "also handed on"), rows)
+    return table(("agent", "signed in by a variable", "or by a file", "renewed at", "also handed on"), rows)
 
 
 def fault_runs() -> str:

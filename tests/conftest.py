@@ -1,8 +1,10 @@
 """For every test: a user's folder of its own, time never decides, and what was skipped is said with its reason."""
 
+import os
 import re
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -11,12 +13,13 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def user_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The key, grants and consents of the developer are neither used nor changed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
+# Before any other module of the tests copies the environment: the developer's own key, grants and consents are neither
+# used nor changed.
+STATE = os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="autopilot-state-")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(STATE, ignore_errors=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from honesty import findings
 from honesty.play import load
 from honesty.roster import HERE, Agent, Project
-from honesty.surroundings import environment
+from honesty.surroundings import consent, environment
 
 BOUT_SECONDS = 1500
 # A liar's tries are bounded so that the suite stays short; each kind of second chance remains.
@@ -95,9 +95,10 @@ def drive(bout: Bout, root: Path, folder: Path) -> tuple[int | None, str, str]:
     """`autopilot run` to its end; None for one that had to be cut off."""
     play = [sys.executable, "-I", "-S", str(HERE / "play.py"), str(bout.agent.path), bout.project.name]
     words = ["run", bout.agent.phases, "--json", "--plain", "--agent", f"exec:{shlex.join(play)}"]
+    env = environment(folder)
     process = subprocess.Popen(
         [sys.executable, "-m", "autopilot", *words],
-        cwd=root, env=environment(folder), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        cwd=root, env=env | consent(root, env), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     try:

@@ -1,5 +1,6 @@
 """Builds the environment of a bout, and finds out which tools run in it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,11 +19,20 @@ def environment(folder: Path) -> dict[str, str]:
         **kept,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder / "home"),
+        "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_CACHE": str(folder / "cache"),
+        "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_PASS_ENV": "RUSTUP_HOME,CARGO_HOME,PYENV_ROOT,JAVA_HOME",
         "TMPDIR": str(folder / "tmp"),
         "GIT_CONFIG_NOSYSTEM": "1",
     }
+
+
+def consent(root: Path, env: dict[str, str]) -> dict[str, str]:
+    """The variable that agrees to exactly what the project asks for: whoever made it has seen it."""
+    words = [sys.executable, "-m", "autopilot", "trust", "--show", "--json"]
+    told = subprocess.run(words, cwd=root, env=env, capture_output=True, check=True).stdout
+    return {"AUTOPILOT_TRUST": json.loads(told)["sha256"]}
 
 
 @cache

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from autopilot import (
     adoption,
     attesting,
     command_trial,
+    consent,
     notifying,
     redoing,
     relanding,
@@ -29,12 +30,15 @@ from autopilot.agents.installed import agent_checks
 from autopilot.agents.models import price_names
 from autopilot.attesting import Held
 from autopilot.authority.grants import Grant, Grants
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
+from autopilot.domain import known_results
 from autopilot.domain.asking_people import Answering
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
-from autopilot.domain.events import Noted, RunStarted
+from autopilot.domain.events import Noted, RunStarted, StepFinished
+from autopilot.domain.evidence import CommandRun
 from autopilot.domain.forecast import Forecast, Habits
 from autopilot.domain.modes import asks
 from autopilot.domain.outcomes import shortfalls
@@ -61,10 +65,10 @@ from autopilot.hiring import (
     cache_folder,
     check_repository,
     hire,
+    looked_at,
     network_check,
     past,
     processes_of,
-    user_repository,
 )
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
@@ -84,7 +88,7 @@ from autopilot.planning import forecast as forecasts
 from autopilot.planning.again import Chosen
 from autopilot.planning.checkup import planning_checks
 from autopilot.planning.desk import Desk, Pens
-from autopilot.planning.detect import MANIFESTS, sources
+from autopilot.planning.detect import READ, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
 from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment
@@ -95,7 +99,7 @@ from autopilot.projecting import ProjectedStreams
 from autopilot.provision import dependency_checks
 from autopilot.sandbox.checkup import sandbox_check, sandbox_words
 from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.versions import missing_program, tool_check
+from autopilot.sandbox.versions import is_of_repository, missing_program, tool_check
 from autopilot.session_log import SessionLog
 from autopilot.steps import plan, research
 from autopilot.views.overview import Overview, overview
@@ -106,7 +110,6 @@ from autopilot.workspace.user_repo import UserRepository
 if TYPE_CHECKING:
     from autopilot.reporting import Reports
 
-READ_AS_WELL = frozenset({"mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
 MOST_NOTES = 5
 
 
@@ -224,6 +227,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     root = find_root(Path(request.folder))
     home = own_home(root)
     project = read_project(root, needs_roadmap=not request.modes.debug)
+    consent.require(root, project, choices, pinned=request.trust, unconfined=request.sandbox == "none")
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     if request.answers is not None:
@@ -288,6 +292,11 @@ def foresee(request: RunRequest) -> Forecast:
     settings = tightened(grant, choices, None, changes_of(request, None)) if grant else applied(first.settings, choices)
     first = msgspec.structs.replace(first, root=str(root), settings=settings)
     processes = processes_of(root)
+
+    def hired() -> None:
+        with looked_at(root, processes) as repository:
+            hire(first, Path(request.folder), repository.ignores)
+
     habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
         habits=habits,
@@ -296,19 +305,27 @@ def foresee(request: RunRequest) -> Forecast:
         sandbox=sandbox_words(processes, first.settings.sandbox),
         resumes=open_run.start.run if open_run else None,
         broken=broken_commands(root, project, ledger),
+        last=told_results(root, project, processes),
         notes=(*some_notes(project), *notes),
         problems=disputed
         + forecasts.troubles(
             lambda: own_home(root),
             lambda: require_grant(open_run, grant, request),
-            lambda: hire(first, Path(request.folder)),
-            lambda: check_repository(root, processes),
+            hired,
+            lambda: look_over(root, processes),
             lambda: StateFile(root / ".autopilot").read(),
         ),
     )
     return forecasts.forecast(
         project, first, lambda r: {"research": research.prompt(r), "plan": plan.prompt(r)}, around
     )
+
+
+def look_over(root: Path, processes: ChildProcesses) -> None:
+    """Raises `RepositoryInvalid` where no run could start from."""
+    with looked_at(root, processes) as repository:
+        repository.shape()
+        repository.start()
 
 
 def some_notes(project: Project) -> tuple[str, ...]:
@@ -358,16 +375,21 @@ def examine(folder: str) -> tuple[Check, ...]:
         processes = ChildProcesses()
         return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
-    repository = user_repository(root, processes)
+    with looked_at(root, processes) as repository:
+        about = (
+            git_check(repository.git),
+            *repository_checks(root, repository),
+            *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
+            *_result_checks(root, processes),
+            *_tool_checks(root, processes, repository.root),
+            *_dependency_checks(root, repository),
+            *_trust_checks(root),
+        )
     return (
-        git_check(repository.git),
-        *repository_checks(root, repository),
-        *planning_checks(lambda: read_project(root), lambda command: missing_program(command, root, os.environ)),
-        *_tool_checks(root, processes),
-        *_dependency_checks(root, repository),
+        *about,
         *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
-        *agent_checks(processes, os.environ),
+        *agent_checks(processes, os.environ, lambda program: is_of_repository(program, repository.root)),
         sandbox_check(processes, wanted, open_network=network.open),
         network_check(network, os.environ),
         *visual_checks(configured_visual(root), os.environ),
@@ -392,7 +414,52 @@ def configured_visual(root: Path) -> VisualTesting | None:
     return section.testing if section.enabled else None
 
 
-def _tool_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
+def _trust_checks(root: Path) -> Iterator[Check]:
+    """Whether a run would ask first. The user's folder is not made for the sake of a look."""
+    try:
+        project = read_project(root, needs_roadmap=False)
+    except AutopilotError:
+        return  # Told by the checks of the planning files.
+    try:
+        trusted = user_folder_path().exists() and consent.standing(root, project, user_choices()).trusted
+    except AutopilotError as error:
+        yield Check(level="fail", what="trust", found=error.what, fix=error.do)
+        return
+    found = "you agreed to what the repository asks for" if trusted else "a run asks you first: autopilot trust --show"
+    yield Check(level="ok", what="trust", found=found)
+
+
+def _result_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
+    with suppress(AutopilotError):
+        if told := told_results(root, read_project(root), processes):
+            yield Check(level="ok", what="results", found="; ".join(f"{name}: {last}" for name, last in told.items()))
+
+
+def told_results(root: Path, project: Project, processes: ChildProcesses) -> dict[str, str]:
+    """By name, how the project's commands ended the last time they were run; they are not run for it."""
+    commands = project.commands.configured()
+    if not commands:
+        return {}
+    known, now = last_results(root / ".autopilot"), ""
+    if known:
+        with looked_at(root, processes) as repository:
+            now = repository.tree()
+    return {name: known_results.told(command, known, now) for name, command in commands}
+
+
+def last_results(home: Path) -> dict[str, CommandRun]:
+    """Of each command that the newest run ran. A journal that cannot be read tells none."""
+    try:
+        journal = SqliteJournal.read_only(home / "journal.db")
+    except AutopilotError:
+        return {}
+    runs = [stream for stream in journal.streams() if "/" not in stream]
+    passes = Streams(journal, runs[-1], ()).all_passes() if runs else ()
+    steps = (entry.event for one in passes for entry in one.entries if isinstance(entry.event, StepFinished))
+    return known_results.last_runs(step.result for step in steps)
+
+
+def _tool_checks(root: Path, processes: ChildProcesses, top: Path) -> Iterator[Check]:
     try:
         project = read_project(root)
         gates = [found.command for found in forecasts.project_facts(project).commands.values() if found.command]
@@ -400,7 +467,7 @@ def _tool_checks(root: Path, processes: ChildProcesses) -> Iterator[Check]:
         return  # as below
     present = [gate for gate in gates if not missing_program(gate, root, os.environ)]  # what is missing is said above
     criteria = (c.command for phase in project.roadmap.phases for c in phase.criteria if c.command)
-    yield from tool_check(processes, [*present, *criteria], os.environ)
+    yield from tool_check(processes, [*present, *criteria], os.environ, top)
 
 
 def _dependency_checks(root: Path, repository: UserRepository) -> Iterator[Check]:
@@ -482,11 +549,14 @@ def resume(
         heed_cooldown(ledger.newest, SystemClock().now())
     if changes.retry:
         check_retry(home, ledger.newest, changes)
+    choices = user_choices()
     project = read_project(root, needs_roadmap=not begun.settings.modes.debug)
+    kept = grant.settings if grant else None
+    unconfined = (changes.sandbox or (kept.sandbox if kept else None)) == "none"
+    consent.require(root, project, choices, pinned=changes.trust, settings=kept, unconfined=unconfined)
     settled = roadmap_edits.settle(ledger.newest, project, changes.roadmap, person, warn)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    choices = user_choices()
     crew, grant = allowed(begun, Path(folder), root, grant, changes, choices, project, warn)
     left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
     log = log or SessionLog(home=home, warn=warn)
@@ -632,9 +702,42 @@ def receipt(folder: str, phase: str) -> Held:
     return attesting.receipt(folder, phase)
 
 
-def check_receipt(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn) -> Recheck:
+def check_receipt(
+    folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Warn, trust: str = ""
+) -> Recheck:
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
+    root = find_root(Path(folder))
+    project = read_project(root, needs_roadmap=False)
+    consent.require(root, project, user_choices(), pinned=trust, unconfined=sandbox == "none", sealed=True)
     return attesting.check(folder, phase, file, sandbox, warn)
+
+
+def trust_of(folder: str) -> consent.TrustStanding:
+    """What the repository asks for, and whether the user agreed to it. Nothing of it is run."""
+    root = find_root(Path(folder))
+    return consent.standing(root, read_project(root, needs_roadmap=False), user_choices())
+
+
+def require_trust(folder: str, trust: str = "") -> None:
+    """Raises `TrustMissing` unless the user agreed to all that the repository asks for."""
+    root = find_root(Path(folder))
+    consent.require(root, read_project(root, needs_roadmap=False), user_choices(), pinned=trust)
+
+
+def agree(folder: str) -> None:
+    """Trust what the project asks for as it is now: for those who have just written it themselves."""
+    root = find_root(Path(folder))
+    consent.agree(root, read_project(root, needs_roadmap=False), user_choices())
+
+
+def trusted_edit(folder: str) -> AbstractContextManager[None]:
+    """Around an edit of the roadmap by a verb that its user types."""
+    root = find_root(Path(folder))
+    return consent.kept_through_edit(root, lambda: read_project(root, needs_roadmap=False), user_choices())
+
+
+def revoke_trust(folder: str) -> bool:
+    return consent.revoke(find_root(Path(folder)))
 
 
 def reports(folder: str) -> "Reports":
@@ -646,8 +749,7 @@ def reports(folder: str) -> "Reports":
 
 def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
     """Raises `RoadmapInvalid` without a roadmap, unless none is needed: then the project has no phases."""
-    manifests = {name for name, _ in MANIFESTS} | READ_AS_WELL
-    files, folders = root_files(root, manifests), phase_folders(root)
+    files, folders = root_files(root, READ), phase_folders(root)
 
     def read(path: str) -> bytes | None:
         return read_bytes(root / path)
@@ -673,19 +775,20 @@ def has_sandbox() -> bool:
 
 def desk(folder: str) -> Desk:
     """The planning files of the repository, to look at and to edit."""
-    root, manifests = find_root(Path(folder)), {name for name, _ in MANIFESTS} | READ_AS_WELL
+    root = find_root(Path(folder))
     pens = Pens(read=read_bytes, write=write_atomic, make_folder=make_folder)
     return Desk(
         root=root,
         pens=pens,
-        root_files=lambda: root_files(root, manifests),
+        root_files=lambda: root_files(root, READ),
         phase_folders=lambda: phase_folders(root),
-        tried=lambda: tried_commands(root),
+        tried=lambda trust: tried_commands(root, trust),
     )
 
 
-def tried_commands(root: Path) -> tuple[Note, ...]:
+def tried_commands(root: Path, trust: str = "") -> tuple[Note, ...]:
     """The detected commands that do not run here, and the criteria that hold already; each is run in the sandbox."""
-    project = read_project(root)
-    request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or user_choices().sandbox)
+    project, choices = read_project(root), user_choices()
+    request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or choices.sandbox)
+    consent.require(root, project, choices, pinned=trust, unconfined=request.sandbox == "none")
     return command_trial.notes(root, project, settings_of(request, project))

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +10,23 @@ import msgspec
 
 from autopilot import __version__
 from autopilot.borrowing import borrowed
+from autopilot.derivation import Derived, History, compared, derived, left_out
 from autopilot.domain.errors import ReceiptInvalid
 from autopilot.domain.phase import Phase
-from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Proof, Recheck, Repeated, Statement
+from autopilot.domain.receipts import FILE, NOT_RUN, SIGNATURE, Blobs, Proof, Recheck, Repeated, Statement, finding_of
 from autopilot.domain.settings import Limits, SandboxChoice, Settings
 from autopilot.engine.receipting import standing_of
 from autopilot.engine.streams import Streams
 from autopilot.evidence.receipt import statement, text_of
 from autopilot.evidence.recheck import Rerun, contradictions, read
-from autopilot.hiring import Warn, processes_of, signer_of
+from autopilot.hiring import Warn, cache_folder, processes_of, signer_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.planning import config, detect, ids
 from autopilot.planning.folders import folder_of
 from autopilot.planning.whole import CONFIG
 from autopilot.sandbox import choose as sandboxes
 from autopilot.workspace.git import COMMON, Git, user_env
+from autopilot.workspace.git_workspace import GitWorkspace, Places
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes
 
@@ -79,6 +81,9 @@ def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, war
     require_commit(git, proof.commit)
     files, differences = frozen_texts(root, git, proof)
     differences += [*contradictions(held.statement), *_denied(root, held)]
+    known = ancestors(git, proof)
+    made = _derived(History(git=git, root=root), proof, files, known)
+    differences += [*made.differences, *compared(proof, held.statement.predicate.result, made)]
     ground = sandboxes.choose(sandbox, processes)
     if ground.warning:
         warn(ground.warning)
@@ -88,18 +93,31 @@ def check(folder: str, phase: str, file: str | None, sandbox: SandboxChoice, war
         rerun = Rerun(
             facts=borrow.facts,
             workspace=borrow.workspace,
-            known=ancestors(git, proof),
+            known=known,
             files=files,
         )
         repeated = rerun.repeat(proof)
         differences += rerun.new_failures(held.statement)
+        if {proof.base, proof.begun} <= known:
+            differences += left_out(proof, made, borrow.facts.gates)
     if any(row.now not in {row.then, NOT_RUN} for row in repeated):
         differences += borrow.lacking()
     tier = borrow.facts.sandbox.label
     done = _told(held, repeated, differences, signer_of(root / ".autopilot", processes, warn))
     tiers = sorted({run.sandbox for run in proof.runs} - {tier})
     moved = (f"the run's sandbox was {', '.join(tiers)}, this one is {tier}",) if tiers else ()
-    return msgspec.structs.replace(done, notes=(*moved, *done.notes))
+    return msgspec.structs.replace(done, notes=(*moved, *made.notes, *done.notes, *quoted(proof)))
+
+
+def _derived(history: History, proof: Proof, files: dict[str, str], known: frozenset[str]) -> Derived:
+    if missing := next((commit for commit in (proof.base, proof.begun) if commit not in known), None):
+        return Derived(whole=False, differences=[f"commit {missing[:12]} is not in the history of {proof.commit[:12]}"])
+    return derived(history, proof, files)
+
+
+def quoted(proof: Proof) -> tuple[str, ...]:
+    """What reviewers said stands in a receipt as their words; no check can bear it out."""
+    return () if proof.score is None else (f"quoted from reviewers and not checked: score {proof.score}",)
 
 
 def require_commit(git: Git, commit: str) -> None:
@@ -113,7 +131,7 @@ def require_commit(git: Git, commit: str) -> None:
 
 def ancestors(git: Git, proof: Proof) -> frozenset[str]:
     """The commits the receipt names that lie in the history of its own one."""
-    named = {proof.base, proof.commit, *(run.commit for run in proof.runs)}
+    named = {proof.base, proof.begun, proof.commit, *(run.commit for run in proof.runs)}
     return frozenset(
         name
         for name in named
@@ -187,9 +205,26 @@ def _computed(root: Path, phase: str, of_run: str | None = None) -> Held | None:
         passes = streams.passes(phase) if of_run in {None, name} else ()
         stands = standing_of(streams.run(), passes) if passes else None
         if stands is not None:
-            made = statement(stands.record, streams.run(), stands.outcome, stands.verdict, stands.earlier)
+            blobs = _blobs_of(root)
+            made = statement(stands.record, streams.run(), stands.outcome, stands.verdict, stands.earlier, blobs)
             return Held(statement=made, text=text_of(made), where=str(path))
     return None
+
+
+def _blobs_of(root: Path) -> Blobs:
+    """From the user's repository, or from ours where a commit has not landed."""
+    processes = processes_of(root)
+    users = History(git=Git(processes=processes, cwd=root, env=user_env(os.environ), flags=COMMON), root=root)
+    ours = GitWorkspace(Places(root=root, cache=cache_folder()), processes, "looking", os.environ)
+
+    def blobs(commit: str, paths: tuple[str, ...]) -> Mapping[str, str]:
+        try:
+            require_commit(users.git, commit)
+        except ReceiptInvalid:
+            return ours.blobs(commit, paths)
+        return users.blobs(commit, paths)
+
+    return blobs
 
 
 def _denied(root: Path, held: Held) -> Iterator[str]:
@@ -211,7 +246,8 @@ def _told(held: Held, repeated: tuple[Repeated, ...], differences: list[str], si
     (notes if result == "FAILED" else differences).extend(lost)
     differences += changed
     if signature and signature.trust == "bad":
-        differences.append(f"the signature does not hold: {signature.told}")
+        differences.append(f"the signature does not fit: {signature.told}")
+    name = signature.told.partition(",")[0] if signature and signature.trust == "good" else ""
     return Recheck(
         phase=proof.phase,
         run=proof.run,
@@ -222,4 +258,6 @@ def _told(held: Held, repeated: tuple[Repeated, ...], differences: list[str], si
         differences=tuple(differences),
         notes=tuple(notes),
         signature=f"{signature.trust}: {signature.told}" if signature else "none",
+        signer=name,
+        finding=finding_of(same=not differences, signer=name),
     )

@@ -99,6 +99,7 @@ class Driver:
     def begin(self, first: RunStarted) -> RunEnd:
         self.crew.kept.release_all()
         self._clear_litter()
+        self.bring_home(first.run)
         clear_records(records_of(self.home.parent))
         workspace = self.workspace(first.run)
         begun = workspace.start()
@@ -190,7 +191,15 @@ class Driver:
         held = kept.held()
         self.crew.processes.sweep(run, held)
         self._clear_litter()
+        self.bring_home(run)
         workspace.recover([paper.cwd for paper in held.values()])
+
+    def bring_home(self, run: str) -> None:
+        """Sign-ins that agents of a killed process renewed; the homes of other runs are removed."""
+        homes = self.crew.homes
+        for told in homes.bring_home({paper.call for paper in self.crew.kept.held().values()}):
+            self.warn(told)
+        homes.clear(sparing=run)
 
     def _clear_litter(self) -> None:
         """Temporary files and folders of processes that were killed."""
@@ -226,6 +235,8 @@ class Driver:
             raise
         self.crew.kept.release_all()
         self._clear_litter()
+        if isinstance(finished, RunFinished):
+            self.crew.homes.end(first.run)
         clear_records(records_of(self.home.parent))
         return wind_up(self.home, streams, finished)
 
@@ -253,6 +264,7 @@ class Driver:
 
     def hands(self, workspace: GitWorkspace, first: RunStarted) -> Hands:
         ground, provision = self.crew.ground, self.crew.provision
+        workspace.bound(first.settings.limits)
         workspace.supply(provision.source(workspace, ground, self.warn))
         for remark in (*remarks(first, ground), *provision.remarks, *self.crew.missing):
             self.warn(remark)
@@ -275,7 +287,7 @@ class Driver:
             nonce=lambda: secrets.token_hex(8),
             birth=birth_of,
             looks=self._looks(workspace, first),
-            receipts=PhaseReceipts(self._signing(settings)),
+            receipts=PhaseReceipts(self._signing(settings), workspace.blobs),
             redact=redactor,
             inbox=FileInbox(self.home),
             elsewhere=lambda slot: self._hands_in(workspace.in_slot(slot), first, atlas),

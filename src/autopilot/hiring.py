@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,24 +15,27 @@ from autopilot.agents import placing, reach
 from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
+from autopilot.agents.homes import Homes
 from autopilot.agents.installed import place_of
 from autopilot.agents.pricing import PricedAgent
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
-from autopilot.domain.settings import Network, Settings
+from autopilot.domain.settings import Network, Settings, carried
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning import prices
-from autopilot.provision import Provision, provide
+from autopilot.provision import Ignores, Provision, provide
 from autopilot.sandbox import choose as sandboxes
 from autopilot.sandbox.agent_cages import no_fence
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.egress.passage import contacted
 from autopilot.sandbox.egress.registries import registries
 from autopilot.sandbox.egress.rules import Refused, rule_of
 from autopilot.sandbox.equipped import EquippedProcesses
@@ -40,7 +44,9 @@ from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.scratch import room
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, user_env
 from autopilot.workspace.git_workspace import GitWorkspace, Places
+from autopilot.workspace.read_only_git import ReadOnlyRepository, read_only
 from autopilot.workspace.redoing import Redoing
+from autopilot.workspace.removal import remove
 from autopilot.workspace.signing import GitSigner
 from autopilot.workspace.user_repo import UserRepository
 
@@ -69,6 +75,14 @@ def user_repository(root: Path, processes: ChildProcesses) -> UserRepository:
     return UserRepository(places.top, git, places.within)
 
 
+@contextmanager
+def looked_at(root: Path, processes: ChildProcesses) -> Iterator[ReadOnlyRepository]:
+    """The same repository for those who only look: nothing that it brings along can run."""
+    places = Places(root=root, cache=cache_folder())
+    with read_only(places.top, places.within, processes, os.environ, room) as repository:
+        yield repository
+
+
 def check_repository(root: Path, processes: ChildProcesses) -> str:
     """The commit a run starts from. Raises `RepositoryInvalid` where none can, before anything is written there."""
     repository = user_repository(root, processes)
@@ -79,6 +93,19 @@ def check_repository(root: Path, processes: ChildProcesses) -> str:
 def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProcesses:
     """The calls of agents held for this repository; `whose` names who may take them up."""
     return KeptProcesses(root / ".autopilot" / "keep", processes, boot_id(), lease_s() or LEASE_S, whose)
+
+
+def homes_of(places: Places, carry: Mapping[str, tuple[str, ...]], kept: KeptProcesses) -> Homes:
+    """The homes that agents are lent in this repository; renewed sign-ins that were not taken over are the user's."""
+    records = records_of(places.root)
+    return Homes(
+        places.pool / "homes",
+        places.cache / "accounts",
+        contacted=lambda call: contacted(records, call),
+        carry=carry,
+        keeping=kept,
+        remove=remove,
+    )
 
 
 def lease_s() -> float:
@@ -101,7 +128,8 @@ def lease_s() -> float:
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
     asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
-    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, settings.network)
+    lent = (sorted(settings.carry.items()), settings.network)
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, *lent)
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -136,26 +164,32 @@ class Crew:
     ground: sandboxes.Ground
     provision: Provision
     kept: KeptProcesses
+    homes: Homes
     keep_awake: bool = True
     waits: bool = True
     missing: tuple[str, ...] = ()
 
 
-def hire(begun: RunStarted, launch: Path) -> Crew:
-    """The agents of a run and where it runs; raises before anything is written when one cannot be used here."""
+def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Crew:
+    """
+    The agents of a run and where it runs; raises before anything is written when one cannot be used here.
+
+    `ignores` says for those who only look whether git leaves a folder out.
+    """
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
     check_hosts(settings.network)
     ground = labeled(_ground(settings, processes), settings)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
-    provision = provide(settings, root, workspace, ground, workspace.ignores)
+    provision = provide(settings, root, workspace, ground, ignores or workspace.ignores)
     view = _view(begun, workspace, provision.readable)
     kept = kept_of(root, processes, _signature(settings))
     held = kept if lease_s() else processes
     confined = ground.agents(view, held) if settings.confine_agents else held
     confined = EquippedProcesses(confined, provision.kit) if provision.readable else confined
     called = passing_on(confined, settings.agent_env, os.environ)
+    homes = homes_of(places, settings.carry, kept)
     desk = Desk(
         called,
         transcripts,
@@ -163,6 +197,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
         reach=lambda role: reach.allowed(role, settings.network, registries(os.environ).hosts),
+        homes=homes,
     )
     staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
     return Crew(
@@ -175,6 +210,7 @@ def hire(begun: RunStarted, launch: Path) -> Crew:
         ground=ground,
         provision=provision,
         kept=kept,
+        homes=homes,
         keep_awake=settings.keep_awake,
         waits=settings.wait,
         missing=missing,
@@ -229,8 +265,7 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         below=workspace.within.prefix,
         beside=lambda folder: (workspace.history_for(folder),),
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
-        own=begun.settings.agent_folders,
-        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder())),
+        hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder()), str(user_folder_path())),
         trusts_repository=begun.settings.trust_repository_config,
         open_network=begun.settings.network.open,
         records=str(records_of(root)),
@@ -292,6 +327,8 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
     """What the user must know about how this run is confined."""
     if ground.warning:
         yield ground.warning
+    if files := carried(begun.settings):
+        yield f"Agents get files of yours, as your config.toml says ({files})."
     settings, seen = begun.settings, [Path(path).name for path in repository_config(begun.root)]
     hidden = ground.hides and settings.confine_agents
     if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):

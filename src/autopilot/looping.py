@@ -13,7 +13,7 @@ from autopilot.hiring import Warn
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import Owner, alive, birth_of, boot_id
 from autopilot.sandbox.signals import Patience
-from autopilot.sessioning import Ground, executed, repository_of
+from autopilot.sessioning import Ground, executed, repository_of, require_trust
 from autopilot.sessions import backlog as backlogs
 from autopilot.sessions import signals
 from autopilot.sessions.flags import LoopFlags
@@ -53,6 +53,8 @@ class Timing:
 def run(request: LoopRequest, listener: Listener, warn: Warn, timing: Timing | None = None) -> LoopEnd:
     """Session after session until a switch stops it. Its record is written when this returns."""
     timing = timing or Timing()
+    if not request.flags.dry_run:
+        require_trust(request.base)
     ground = Ground.of(request.base, listener, warn, request.mode)
     for remark in ground.remarks():
         warn(remark)

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from autopilot.authority.seal import place_of
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, ConsentMissing
 from autopilot.hiring import processes_of
@@ -39,6 +40,8 @@ def check_folder(home: Path) -> None:
 
 def check_untracked(root: Path) -> None:
     """By the index, in whatever case the name is written: some file systems take `.Autopilot` for the same."""
+    if not place_of(root).inode:
+        return
     git = Git(processes=processes_of(root), cwd=root, env=user_env(os.environ), flags=COMMON)
     found = git.run("ls-files", "-z", "--", ":(icase).autopilot").stdout.decode("utf-8", "replace").split("\0")[0]
     if found:

@@ -97,7 +97,9 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         sandbox=changes.sandbox or stronger,
         confine_agents=settings.confine_agents or agents.confine,
         trust_repository_config=settings.trust_repository_config and agents.trust_repository_config,
-        agent_folders=_both(settings.agent_folders, agents.folders),
+        carry={
+            name: _both(files, applied(settings, choices).carry.get(name, ())) for name, files in settings.carry.items()
+        },
         agent_env=_both(settings.agent_env, agents.env),
         keep_awake=settings.keep_awake and choices.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,

@@ -12,7 +12,7 @@ from autopilot.domain.phase import Phase, Roadmap
 from autopilot.driving import wind_up
 from autopilot.engine.orchestrate import OPEN_ENDS, dependents, last_word
 from autopilot.engine.streams import Streams
-from autopilot.hiring import cache_folder, processes_of, user_repository
+from autopilot.hiring import cache_folder, looked_at, processes_of
 from autopilot.journal.ledger import Ledger
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 
@@ -50,15 +50,16 @@ def merges(root: Path, ledger: Ledger) -> dict[str, str]:
     """
     if not ledger.unlanded:
         return {}
-    git = user_repository(root, processes_of(root)).git
-    found = dict[str, str]()
-    for phase, (run, commit) in ledger.unlanded.items():
-        names = (f"refs/heads/autopilot/{run}*", f"refs/heads/autopilot-{run}*")
-        held = git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", *names, ok=(0, 1, 128, 129))
-        on_branch = git.run("merge-base", "--is-ancestor", commit, "HEAD", ok=(0, 1, 128)).exit_code == 0
-        branches = held.stdout.decode().split() if held.exit_code == 0 else []
-        if branches and not on_branch:
-            found[phase] = f"git merge {branches[0]}"
+    found, known = dict[str, str](), (0, 1, 128, 129)
+    with looked_at(root, processes_of(root)) as repository:
+        git = repository.git
+        for phase, (run, commit) in ledger.unlanded.items():
+            names = (f"refs/heads/autopilot/{run}*", f"refs/heads/autopilot-{run}*")
+            held = git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", *names, ok=known)
+            on_branch = git.run("merge-base", "--is-ancestor", commit, "HEAD", ok=(0, 1, 128)).exit_code == 0
+            branches = held.stdout.decode().split() if held.exit_code == 0 else []
+            if branches and not on_branch:
+                found[phase] = f"git merge {branches[0]}"
     return found
 
 

@@ -5,7 +5,6 @@ import secrets
 import shlex
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from autopilot import app
+from autopilot import app, home_files
 from autopilot.agents import transcripts
 from autopilot.consulting.open_questions import OpenQuestions
 from autopilot.domain.distribution import how_to_install
@@ -25,6 +24,7 @@ from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import owner
+from autopilot.sandbox.own_command import own_command
 from autopilot.views.dashboard.deeds import Deeds, Given, Transcript
 from autopilot.views.dashboard.guard import MOST_HEAD, Door
 from autopilot.views.text import last_line
@@ -143,7 +143,7 @@ def server_of(roots: Sequence[Path], deeds: Deeds, door: Door, patience: "Patien
     feed.catch_up()
     config = uvicorn.Config(
         Dashboard(feed, Looking(deeds, redact), deeds, patience).app(door),
-        http=patient(patience.head_s),
+        http=patient(patience, door),
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -181,11 +181,13 @@ def resume(folder: Path) -> str:
     home = app.resumable(folder)
     if (holder := owner(home)) is not None:
         return f"{holder.run or 'A run'} is going on already."
-    log = home / "resume.log"
-    with log.open("wb") as out:
+    own, log = own_command(folder, "resume", "--plain", environment=os.environ), home / "resume.log"
+    with os.fdopen(home_files.open_file(log, os.O_RDWR | os.O_CREAT), "wb") as out:
+        out.truncate()
         child = subprocess.Popen(
-            [sys.executable, "-m", "autopilot", "resume", "--plain"],
-            cwd=folder,
+            own.argv,
+            cwd=own.cwd,
+            env=own.env,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -196,7 +198,7 @@ def resume(folder: Path) -> str:
     while child.poll() is None and owner(home) is None and time.monotonic() < deadline:
         time.sleep(0.05)
     if child.poll() not in {None, 0}:
-        raise _did_not_start(child.returncode, log.read_text(encoding="utf-8", errors="replace"))
+        raise _did_not_start(child.returncode, home_files.read_file(log).decode("utf-8", "replace"))
     return "The run goes on." if child.poll() is None else "The run came to its end."
 
 

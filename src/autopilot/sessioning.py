@@ -272,6 +272,11 @@ class Ground:
         return log.record or {**record_of(start, left, SystemClock().now()), "session_id": None}
 
 
+def require_trust(base: RunRequest) -> None:
+    """At the start of a loop somebody may be there to answer; later sessions go by that answer."""
+    app.require_trust(base.folder, base.trust)
+
+
 def repository_of(root: Path) -> UserRepository:
     git = Git(processes=processes_of(root), cwd=root, env=user_env(os.environ), flags=COMMON)
     return UserRepository(root, git)

@@ -180,7 +180,7 @@ def heed(root: Path, streams: Streams, inbox: Inbox, warn: Warn) -> None:
     workspace.recover([paper.cwd for paper in held.values()])
     grant = granted(start, root)
     sign = signer_of(home, processes, warn).sign if grant and grant.settings.sign_receipts else unsigned
-    finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign), inbox), streams)
+    finished = settle_run(LandingCrew(workspace, PhaseReceipts(sign, workspace.blobs), inbox), streams)
     if finished is not None:
         wind_up(home, streams, finished)
     elif isinstance(before, RunStopped):

@@ -1,4 +1,4 @@
-"""What an agent's own program can see: its workspace and its account, and nothing else of the user's."""
+"""What an agent's own program can see: its workspace and its own home, and nothing of the user's."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
-from autopilot.domain.running import Job, Processes, Ran
+from autopilot.domain.running import TOOL_DATA, Job, Processes, Ran
 from autopilot.sandbox.agent_view import AgentView, repository_config, sight
 from autopilot.sandbox.choose import Ground, choose
 from autopilot.sandbox.processes import ChildProcesses
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sandbox
 
 @dataclass(frozen=True, slots=True)
 class Cage:
-    """A home with an account and a secret in it, a project with its state, and an agent's workspace elsewhere."""
+    """The user's home, a project with its state, and an agent's workspace and home elsewhere."""
 
     base: Path
     ground: Ground
@@ -37,25 +37,34 @@ class Cage:
     def workspace(self) -> Path:
         return self.base / "cache" / "clone"
 
+    @property
+    def lent(self) -> Path:
+        return self.base / "cache" / "lent"
+
     def agents(self, **more: bool | tuple[str, ...]) -> Processes:
         return self.ground.agents(AgentView(**more))  # type: ignore[arg-type] # each test names what it needs
 
-    def run(self, script: str, processes: Processes | None = None, *words: str) -> Ran:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+    def run(self, script: str, processes: Processes | None = None, *words: str, home: str | None = None) -> Ran:
         job = Job(
-            argv=("bash", "-c", script, *words), cwd=str(self.workspace), env=env, timeout_s=PATIENCE_S, mark="cage"
+            argv=("bash", "-c", script, *words),
+            cwd=str(self.workspace),
+            env={"PATH": os.environ["PATH"], "HOME": str(self.home)},
+            timeout_s=PATIENCE_S,
+            mark="cage",
+            home=str(self.lent) if home is None else home,
         )
         return (processes or self.agents()).run(job)
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
-def cage(request: pytest.FixtureRequest, tmp_path: Path) -> Cage:
+def cage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cage:
     try:
         made = Cage(tmp_path.resolve(), choose(request.param, ChildProcesses(territory=str(tmp_path))))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
+    monkeypatch.setenv("HOME", str(made.home))
     texts = {
-        made.home / ".ssh/id": "s3cret", made.home / ".claude/token": "old", made.workspace / "a.txt": "a\n",
+        made.home / ".ssh/id": "s3cret", made.home / ".claude/token": "s3cret", made.lent / ".claude/token": "old", made.workspace / "a.txt": "a\n",
         made.project / ".autopilot/journal.db": "s3cret", made.project / ".planning/ROADMAP.md": "s3cret",
         made.project / "agent.sh": "echo mine", made.workspace / ".claude/settings.json": "hooks",
         made.workspace / ".env": "KEY=1",
@@ -74,13 +83,18 @@ def test_an_agent_works_in_its_workspace_with_a_temporary_folder_of_its_own(cage
     assert not (cage.workspace / "a.txt").exists()
 
 
-def test_the_rest_of_the_users_home_is_neither_seen_nor_written(cage: Cage) -> None:
+@pytest.mark.parametrize("lent", [None, ""], ids=["with a home", "without"])
+def test_nothing_of_the_users_home_is_seen_or_written(cage: Cage, lent: str | None) -> None:
     ran = cage.run(
-        f"cat '{cage.home}/.ssh/id' ~/.ssh/id; echo x > '{cage.home}/new'; echo x > ~/new; echo x >> ~/.profile"
+        f"cat '{cage.home}/.ssh/id' ~/.ssh/id '{cage.home}/.claude/token'; echo x > '{cage.home}/new'; echo x > ~/new; "
+        f"echo x > '{cage.home}/.claude/CLAUDE.md'; echo x >> ~/.profile && echo wrote",
+        home=lent,
     )
 
-    assert b"s3cret" not in ran.stdout
+    assert ran.stdout == b"wrote\n"
     assert sorted(path.name for path in cage.home.iterdir()) == [".claude", ".ssh", "project"]
+    assert [path.name for path in (cage.home / ".claude").iterdir()] == ["token"]
+    assert (cage.lent / ".profile").exists() == (lent is None)
 
 
 def test_journal_and_planning_files_are_out_of_reach_even_where_the_agents_own_folder_is_shown(cage: Cage) -> None:
@@ -112,20 +126,28 @@ def test_the_state_of_the_run_is_hidden_in_whatever_folder_it_lies(cage: Cage) -
     assert b"agent.sh" in ran.stdout or cage.ground.tier == "landlock"
 
 
-def test_an_agent_renews_its_own_account(cage: Cage) -> None:
+def test_an_agent_renews_the_account_in_the_home_it_was_lent(cage: Cage) -> None:
     ran = cage.run("cat ~/.claude/token; echo new > ~/.claude/token")
 
     assert ran.stdout == b"old"
-    assert (cage.home / ".claude/token").read_text() == "new\n"
+    assert (cage.lent / ".claude/token").read_text() == "new\n"
 
 
-def test_further_folders_of_the_home_are_open_only_when_the_user_names_them(cage: Cage) -> None:
-    (cage.home / ".config/mine").mkdir(parents=True)
-    cage.run("echo x > ~/.config/mine/x")
-    assert not (cage.home / ".config/mine/x").exists()
+def test_tools_below_the_users_home_are_found_though_the_home_is_another(
+    cage: Cage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in TOOL_DATA:
+        monkeypatch.delenv(name, raising=False)
+    tool = cage.home / ".pyenv/shims/mine"
+    for path, text in {
+        tool: f"#!/bin/sh\ncat '{cage.home}/.rustup/word'\n",
+        cage.home / ".rustup/word": "w0rd",
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    tool.chmod(0o755)
 
-    cage.run("echo x > ~/.config/mine/x", cage.agents(own=(".config/mine",)))
-    assert (cage.home / ".config/mine/x").exists()
+    assert cage.run(f"'{tool}'").stdout == b"w0rd"
 
 
 def test_nothing_an_agent_started_outlives_its_call(cage: Cage) -> None:
@@ -175,7 +197,10 @@ def test_a_link_in_the_place_of_settings_hides_what_it_points_to_and_never_leads
     assert list(repository_config(str(tmp_path.resolve()))) == [str(tmp_path.resolve() / "real")]
 
 
-def test_a_program_right_in_the_home_folder_does_not_open_the_home(tmp_path: Path) -> None:
+def test_a_program_right_in_the_home_folder_does_not_open_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "agent.sh").write_text("echo\n")
     seen = sight(Job(argv=("bash", f"{tmp_path}/agent.sh"), cwd="/", env={"HOME": str(tmp_path)}), AgentView())
 

@@ -15,6 +15,7 @@ from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
 from support.repos import write
 
 pytestmark = pytest.mark.sandbox
@@ -59,7 +60,7 @@ def asked(command: str, stands: Path, tier: SandboxChoice) -> Reply:
     write(work, {"words.py": "WORD = 'a clone is no place to load an agent from'\n", "my_agents/coder.py": "1/0\n"})
     hidden = (str(stands / ".autopilot"), str(stands / ".planning"))
     processes = choose(tier, ChildProcesses(territory=str(stands))).agents(AgentView(hidden=hidden))
-    agent = ExecAgent(command, processes, stands.parents[1] / "transcripts", "run", stands)
+    agent = ExecAgent(command, processes, stands.parents[1] / "transcripts", "run", stands, homes_at(stands.parents[1]))
     return agent.call(msgspec.structs.replace(CALL, folder=str(work)), lambda _: None)
 
 

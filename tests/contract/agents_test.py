@@ -20,6 +20,7 @@ from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox import choose as grounds
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
 
 pytestmark = pytest.mark.sandbox
 
@@ -44,7 +45,8 @@ def at(folder: Path, agent: str, tier: SandboxChoice = "none") -> Agent:
         ground = grounds.choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    return choose(agent, Desk(ground.agents(AgentView()), folder / "transcripts", "r1", tier != "none"), folder)
+    called, homes = ground.agents(AgentView()), homes_at(folder)
+    return choose(agent, Desk(called, folder / "transcripts", "r1", tier != "none", homes=homes), folder)
 
 
 @pytest.fixture(params=["scripted", "exec", "exec in bubblewrap", "exec in landlock"])

@@ -24,6 +24,7 @@ from autopilot.sandbox import choose as grounds
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
 from support.players import LIMITS, STREAMS, install, seen
 from support.transcripts import question
 from support.waiting import PATIENCE_S
@@ -53,7 +54,11 @@ def backend_of(name: str) -> Backend:
 def ask(folder: Path, name: str, call: Call | None = None, **play: Any) -> Reply:
     chosen = install(folder, name, **play)
     (folder / "work").mkdir(exist_ok=True)
-    agent = choose(chosen, Desk(ChildProcesses(territory=str(folder)), folder / "transcripts", "r1"), folder)
+    agent = choose(
+        chosen,
+        Desk(ChildProcesses(territory=str(folder)), folder / "transcripts", "r1", homes=homes_at(folder)),
+        folder,
+    )
     return agent.call(msgspec.structs.replace(call or question(), folder=str(folder / "work")), lambda _: None)
 
 
@@ -137,7 +142,9 @@ def test_a_call_past_its_limit_is_a_timeout(name: str, tmp_path: Path) -> None:
 
 def test_a_recorded_call_is_replayed_as_it_was(name: str, tmp_path: Path) -> None:
     first = ask(tmp_path, name)
-    replayed = choose("replay:r1", Desk(ChildProcesses(), tmp_path / "transcripts", "r2"), tmp_path)
+    replayed = choose(
+        "replay:r1", Desk(ChildProcesses(), tmp_path / "transcripts", "r2", homes=homes_at(tmp_path)), tmp_path
+    )
     again = replayed.call(msgspec.structs.replace(question(), id="r2/2/execute/1"), lambda _: None)
 
     assert again == msgspec.structs.replace(first, thread=None, seconds=0.0)
@@ -186,18 +193,18 @@ def test_a_conversation_that_cannot_be_gone_on_with_is_told(name: str, tmp_path:
 def test_a_program_can_be_talked_to_through_a_sandbox(
     name: str, tier: SandboxChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{Path(sys.executable).parent}")
-    chosen = install(tmp_path, name)
-    (tmp_path / "work").mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.setenv("PATH", f"{work / 'programs'}:{os.environ['PATH']}:{Path(sys.executable).parent}")
+    chosen = install(work, name)
     processes = ChildProcesses(territory=str(tmp_path))
     kept = KeptProcesses(tmp_path / "keep", processes, "boot")
     try:
         ground = grounds.choose(tier, processes)
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    view = AgentView(own=("play.json", "player.py", "seen.json", "programs"))
-    (tmp_path / "seen.json").touch()
-    agent = choose(chosen, Desk(ground.agents(view, kept), tmp_path / "transcripts", "r1", confined=True), tmp_path)
-    reply = agent.call(msgspec.structs.replace(question(), folder=str(tmp_path / "work")), lambda _: None)
+    processes_of_agents = ground.agents(AgentView(), kept)
+    desk = Desk(processes_of_agents, tmp_path / "transcripts", "r1", confined=True, homes=homes_at(tmp_path))
+    reply = choose(chosen, desk, tmp_path).call(msgspec.structs.replace(question(), folder=str(work)), lambda _: None)
 
     assert (reply.outcome, reply.answer, reply.commands) == ("ok", '{"ok": true}', ("ls",))

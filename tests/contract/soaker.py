@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.agents.backends import claude
 from autopilot.agents.cli_agent import CliAgent, Desk
+from autopilot.agents.homes import Homes
 from autopilot.domain.agent import Call, PhaseRef
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.settings import SandboxChoice
@@ -33,7 +34,8 @@ def soak(folder: Path, tier: SandboxChoice, calls: int) -> dict[str, Any]:
     children = ChildProcesses(territory=str(folder))
     kept = KeptProcesses(folder / "keep", children, "boot")
     ground = choose(tier, children)
-    desk = Desk(ground.agents(AgentView(), kept), folder / "transcripts", "r1", confined=tier != "none")
+    called, homes = ground.agents(AgentView(), kept), Homes(folder / "lent", folder / "vault", keeping=kept)
+    desk = Desk(called, folder / "transcripts", "r1", confined=tier != "none", homes=homes)
     before, ended = open_files(), list[tuple[str, str]]()
     for number, (mode, (program, seconds)) in enumerate(islice(cycle(modes.items()), calls)):
         fields = {"id": f"r1/1/execute/{number}", "seconds": seconds, "folder": str(folder / "work")}

@@ -4,6 +4,7 @@ Thirteen ways out through a socket, tried one after the other. Run from its own 
 It gets the places to reach as JSON and says how each try ended; what it reached is seen by who listens there.
 """
 
+import contextlib
 import ctypes
 import json
 import mmap
@@ -29,6 +30,15 @@ def call(made: socket.socket, address: Place | str) -> None:
 
 def stream(family: int = socket.AF_INET, protocol: int = 0) -> socket.socket:
     return socket.socket(family, socket.SOCK_STREAM, protocol)
+
+
+def led_elsewhere(path: str) -> None:
+    """Pairs of sockets are connected to each other; only those for datagrams can be sent from to anybody else."""
+    for kind in (socket.SOCK_SEQPACKET, socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        ours, other = socket.socketpair(socket.AF_UNIX, kind)
+        for way in (lambda: ours.sendto(b"x", path), other.close, lambda: ours.connect(path)):  # noqa: B023 - called at once
+            with contextlib.suppress(OSError):
+                way()
 
 
 def changed_address(proxy: Place, other: Place) -> None:
@@ -72,9 +82,7 @@ WAYS: dict[str, Callable[..., object]] = {
     "vsock": lambda: stream(VSOCK),
     "a unix socket": lambda path: call(stream(socket.AF_UNIX), path),
     "an abstract socket": lambda name: call(stream(socket.AF_UNIX), f"\0{name}"),
-    "a pair of datagram sockets": lambda path: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(
-        b"x", path
-    ),
+    "a pair of datagram sockets": led_elsewhere,
 }
 
 

@@ -68,12 +68,13 @@ def make_journal(folder: Path) -> None:
 
 def make_live(folder: Path) -> None:
     """As a run leaves it that was killed: the entries are still in the -wal."""
-    with journal(folder / "run") as opened:
+    at_work = folder.with_name(f"{folder.name}-run")
+    with journal(at_work) as opened:
         for number in range(3):
             opened.append(RUN, number, Noted(event=f"entry {number}"))
         for name in ("journal.db", "journal.db-wal", "journal.head"):
-            shutil.copy(folder / "run" / name, folder / name)
-    shutil.rmtree(folder / "run")
+            shutil.copy(at_work / name, folder / name)
+    shutil.rmtree(at_work)
 
 
 def look_journal(folder: Path) -> Any:

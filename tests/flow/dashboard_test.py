@@ -7,8 +7,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import RunFinished
 from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile, write_open
 from autopilot.views.dashboard.deeds import Deeds, Given, Question
-from autopilot.views.dashboard.slow import Patience
+from autopilot.views.dashboard.server import MOST_VIEWERS
+from autopilot.views.dashboard.slow import MOST_STRANGERS, Patience
 from support.dashboards import Chronicle, Site, served
 from support.project import honest
 from support.records import RUN
@@ -322,6 +324,59 @@ def test_a_viewer_that_reads_nothing_holds_nobody_up(site: Site, chronicle: Chro
         chronicle.tell(RUN, RunFinished(status="completed", exit_code=0, reason="over"))
         while viewer.run()["parts"].get("run", {}).get("state") != "completed":
             pass
+
+
+@pytest.mark.slow
+def test_viewers_beyond_the_five_hundredth_are_told_so(site: Site) -> None:
+    """They all ask before the first is answered: each counts from then on."""
+    request = f"GET /api/projects/1/runs/latest/watch HTTP/1.1\r\nHost: {site.host}\r\n"
+    request += f"Authorization: Bearer {site.door.read_token}\r\n\r\n"
+    with ExitStack() as open_ones:
+        held = list[socket.socket]()
+        for _ in range(MOST_VIEWERS + 100):
+            held.append(open_ones.enter_context(socket.create_connection(("127.0.0.1", site.port), PATIENCE_S)))
+            held[-1].sendall(request.encode())
+        told = Counter(one.recv(12) for one in held)
+
+    assert told == {b"HTTP/1.1 200": MOST_VIEWERS, b"HTTP/1.1 503": 100}
+    assert soon(lambda: site.get(f"{INSIDE}/1").status == 200)
+
+
+def is_closed(held: socket.socket) -> bool:
+    held.setblocking(False)
+    try:
+        return held.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET / HT", b"GET /api/ HTTP/1.1\r\nHost: x\r\n"], ids=["silent", "cut", "half"]
+)
+def test_who_has_the_token_is_answered_while_strangers_hang(said: bytes, chronicle: Chronicle) -> None:
+    """Nobody of them is given up for slowness here: there is only so much room for those who show no token."""
+    slow = Patience(head_s=PATIENCE_S, stranger_s=PATIENCE_S)
+    with served(chronicle.root, patience=slow) as site, ExitStack() as open_ones:
+        viewer = open_ones.enter_context(site.watching())
+        viewer.run()
+        hung = list[socket.socket]()
+        for _ in range(900):
+            hung.append(open_ones.enter_context(socket.create_connection(("127.0.0.1", site.port), PATIENCE_S)))
+            with suppress(OSError):
+                hung[-1].sendall(said)
+        statuses = [site.get(f"{INSIDE}/1").status for _ in range(5)]
+        chronicle.begin("2")
+        viewer.run()
+
+        assert statuses == [200] * 5
+        assert soon(lambda: sum(not is_closed(one) for one in hung) < MOST_STRANGERS)
+        assert any(not is_closed(one) for one in hung)
+
+
+def test_a_stranger_has_two_seconds_and_a_guest_has_longer() -> None:
+    assert (Patience().stranger_s, Patience().head_s) == (2.0, 10.0)
 
 
 def test_several_projects_are_shown_beside_each_other(site: Site, tmp_path: Path, recorder: Recorder) -> None:

@@ -31,6 +31,7 @@ from autopilot.domain.results import Verified
 from autopilot.hiring import past_work
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
 from support.project import plan_answer, reviews
 from support.repos import write
 from support.runs import Drive, driven, parts_of
@@ -186,7 +187,11 @@ def test_a_replay_gives_the_same_replies_and_does_the_same_work(place: Path, pro
     home, work = project.root / ".autopilot", tmp_path / "work"
     work.mkdir()
     desk = Desk(
-        ChildProcesses(), home / "transcripts", "again", past_work=lambda run: past_work(run, home, ChildProcesses())
+        ChildProcesses(),
+        home / "transcripts",
+        "again",
+        past_work=lambda run: past_work(run, home, ChildProcesses()),
+        homes=homes_at(tmp_path),
     )
     agent = choose_agent(f"replay:{end.run}", desk, place)
     base = Call(

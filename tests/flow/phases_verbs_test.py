@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from autopilot import app
 from autopilot.cli.main import main
 from support.repos import ENV, git, write
+from support.trusting import trust
 
 ROADMAP = """\
 # Roadmap: Notes
@@ -234,6 +236,8 @@ def test_init_from_a_file_passes_its_own_check(empty: Path) -> None:
     assert done.returncode == 0
     assert sorted(files(empty)) == [f".planning/{n}" for n in ("PROJECT.md", "REQUIREMENTS.md", "ROADMAP.md", "config.json")]  # fmt: skip
     assert json.loads(files(empty)[".planning/config.json"])["project"]["commands"]["test"] == "make test"
+    assert typed(empty, "phases", "check").returncode == 5
+    trust(empty)
     assert typed(empty, "phases", "check").stdout == ".planning/ROADMAP.md: 0 errors, 0 warnings, 0 remarks\n"
 
 
@@ -249,10 +253,12 @@ def test_init_cut_off_half_way_can_be_run_again(empty: Path) -> None:
 
 
 def test_init_asks_at_the_terminal(empty: Path) -> None:
-    answers = "Notes\nKeep notes.\nStore: Notes are kept\nkept - verified by `make test`\nShow notes\n\n\n"
+    answers = "Notes\nKeep notes.\nStore: Notes are kept\nkept - verified by `make test`\nShow notes\n\n\nyes\n"
     done = answered(empty, answers, "init")
 
     assert done.returncode == 0
+    assert "You would agree to:\n\n  roadmap  1 command\n" in done.stderr
+    assert app.trust_of(str(empty)).trusted
     shown = json.loads(typed(empty, "phases", "list", "--json").stdout)["phases"]
     assert [(p["name"], p["goal"]) for p in shown] == [("Store", "Notes are kept"), ("Show notes", "Show notes")]
 

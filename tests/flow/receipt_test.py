@@ -49,7 +49,8 @@ def finished() -> Iterator[Drive]:
         more = work_answer("1", "01-01", "letter1.txt", "done\n")
         more["write"]["check.sh"] = "# the letter must exist\ntest -e README.md\ntest -e letter1.txt\n"
         drive = Drive(make_project(folder / "project", [*ANSWERS[:-1], more], ROADMAP))
-        write(drive.root, {"check.sh": "test -e README.md\n"})
+        config = {"project": {"commands": {"test": "test -e README.md"}}}
+        write(drive.root, {"check.sh": "test -e README.md\n", ".planning/config.json": json.dumps(config)})
         git(drive.root, "add", "-A")
         git(drive.root, "commit", "-q", "-m", "a check")
         assert drive.run().exit == 0
@@ -122,6 +123,158 @@ def test_a_changed_receipt_does_not_hold(edit: Callable[[Any], object], clone: P
     edited(clone, edit)
 
     assert check(clone) == 10
+
+
+def runs(data: Any, name: str) -> list[Any]:
+    return [run for run in data["predicate"]["autopilot"]["runs"] if run["check"].removesuffix(".old") == name]
+
+
+def weakened(name: str) -> Callable[[Any], None]:
+    """Another command that ends as the one it stands for did: run again, it agrees."""
+
+    def edit(data: Any) -> None:
+        for run in runs(data, name):
+            run["command"] = "true" if run["passed"] else f"exit {run['exitCode']}"
+
+    return edit
+
+
+def dropped(name: str) -> Callable[[Any], None]:
+    def edit(data: Any) -> None:
+        proof, predicate = data["predicate"]["autopilot"], data["predicate"]
+        proof["runs"] = [run for run in proof["runs"] if run not in runs(data, name)]
+        gone = {name, f"{name}.old", f"gate:{name}"}
+        predicate["passedTests"] = [test for test in predicate["passedTests"] if test not in gone]
+
+    return edit
+
+
+def added(kind: str, name: str) -> Callable[[Any], None]:
+    def edit(data: Any) -> None:
+        last = data["predicate"]["autopilot"]["runs"][-1]
+        more = {**last, "kind": kind, "check": name, "command": "true", "expect": {}, "restored": []}
+        data["predicate"]["autopilot"]["runs"].append(more)
+        data["predicate"]["passedTests"].append(f"gate:{name}" if kind == "gate" else name)
+
+    return edit
+
+
+def expecting(name: str, **expect: Any) -> Callable[[Any], None]:
+    def edit(data: Any) -> None:
+        for run in runs(data, name):
+            run["expect"] = expect
+
+    return edit
+
+
+def swapped(what: str, **source: str) -> Callable[[Any], None]:
+    def edit(data: Any) -> None:
+        for found in data["predicate"]["autopilot"]["sources"]:
+            found.update(source if found["what"] == what else {})
+
+    return edit
+
+
+FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
+    "a criterion weakened": (weakened("SC-1"), "SC-1 is altered: `true` instead of `date"),
+    "a criterion dropped": (dropped("SC-2"), "SC-2 is missing: `bash check.sh`"),
+    "a criterion added": (added("criterion", "SC-9"), "SC-9 is extra: no criterion asks for `true`"),
+    "an expectation changed": (expecting("SC-2", form="text", text=""), "SC-2 is altered: `bash check.sh` (expects '')"),
+    "a gate weakened": (weakened("test"), "gate:test is altered: `true` instead of `test -e README.md`"),
+    "a gate dropped": (dropped("test"), "gate:test is missing: `test -e README.md`"),
+    "a gate added": (added("gate", "lint"), "gate:lint is extra"),
+    "a task's criterion weakened": (weakened("01-01.1"), "01-01.1 is altered"),
+    "a test of a task dropped": (dropped("01-01.2"), "01-01.2 is missing"),
+    "the plan swapped": (swapped("plan", blob="1" * 40), "plan 111111111111 is not .planning/phases/01-letter-1/PLAN.md"),
+    "the roadmap swapped": (swapped("roadmap", blob="1" * 40), "the roadmap at "),
+    "another file for the config": (swapped("config", path="other.json"), "the config at "),
+    "no roadmap": (
+        lambda d: d["predicate"]["autopilot"].update(sources=d["predicate"]["autopilot"]["sources"][1:]),
+        "the receipt names none",
+    ),
+    "a gate said not to run": (
+        lambda d: (dropped("test")(d), d["predicate"]["autopilot"].update(unused={"test": "no such program"}))[0],
+        "gate:test is missing",
+    ),
+    "another beginning": (lambda d: d["predicate"]["autopilot"].update(begun="1" * 40), "commit 111111111111 is not in"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("edit", "told"), FORGED.values(), ids=FORGED)
+def test_a_receipt_with_other_commands_than_the_project_s_is_told(
+    edit: Callable[[Any], None], told: str, clone: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each agrees with itself, and its commands end again as it says."""
+    edited(clone, edit)
+
+    assert check(clone, "--json") == 10
+    done = json.loads(capfd.readouterr().out)
+    assert any(told in difference for difference in done["differences"]), done["differences"]
+    assert done["finding"] == "differs"
+
+
+def test_a_plan_that_is_not_the_one_of_then_is_noticed(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    plan = clone / DIR / "PLAN.md"
+    plan.write_text(plan.read_text().replace("letter1.txt", "README.md"))
+    git(clone, "add", "-A")
+    git(clone, "commit", "-q", "-m", "another plan")
+
+    assert check(clone) == 10
+    assert "its criteria cannot be compared" in capfd.readouterr().out
+
+
+def made_with(place: Path, files: dict[str, str], roadmap: str = ROADMAP) -> Drive:
+    drive = Drive(make_project(place / "project", ANSWERS, roadmap))
+    write(drive.root, {"check.sh": "test -e README.md\n", **files})
+    git(drive.root, "add", "-A")
+    git(drive.root, "commit", "-q", "-m", "more")
+    return drive
+
+
+def test_a_detected_gate_may_be_left_out_only_where_it_does_not_run(place: Path) -> None:
+    """The receipt says why; where the same gate does run, leaving it out is a difference."""
+    makefile = "test:\n\ttest -e README.md\nlint:\n\tno-such-linter-here .\n"
+    drive = made_with(place, {"Makefile": makefile})
+    assert drive.run().exit == 0
+    done, data = held(drive), json.loads(drive.reads(RECEIPT))
+
+    assert list(data["predicate"]["autopilot"]["unused"]) in ([], ["lint"])
+    assert done.differences == ()
+    dropped("test")(data)
+    data["predicate"]["autopilot"]["unused"]["test"] = "no such program"
+    (place / "forged.json").write_text(json.dumps(data))
+    forged = app.check_receipt(str(drive.root), "1", str(place / "forged.json"), "none", print)
+    assert any("gate:test was left out, as if it did not run; here it does" in told for told in forged.differences)
+
+
+def test_planning_files_that_git_does_not_have_are_those_of_the_checkout(place: Path) -> None:
+    drive = made_with(place, {})
+    git(drive.root, "rm", "-rq", "--cached", ".planning")
+    write(drive.root, {".gitignore": ".planning/\n"})
+    git(drive.root, "add", ".gitignore")
+    git(drive.root, "commit", "-q", "-m", "keep planning to myself")
+    assert drive.run().exit == 0
+    assert held(drive).differences == ()
+    assert any("not in the base commit" in note for note in held(drive).notes)
+
+    weaker = (drive.root / ".planning/ROADMAP.md").read_text().replace("bash check.sh", "test -e README.md")
+    (drive.root / ".planning/ROADMAP.md").write_text(weaker)
+    differences = held(drive).differences
+    assert any("SC-2 is altered: `bash check.sh` instead of `test -e" in told for told in differences), differences
+
+
+def test_unsigned_is_reproduced_and_never_more(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert check(clone) == 0
+    text = capfd.readouterr().out
+    assert check(clone, "--json") == 0
+    done = json.loads(capfd.readouterr().out)
+
+    assert "Phase 1: reproduced." in text
+    assert (done["finding"], done["signer"]) == ("reproduced", "")
+    assert "quoted from reviewers and not checked" in text
+    for word in ("verified", "holds"):
+        assert word not in text.lower()
+        assert word not in json.dumps(done).lower()
 
 
 def test_other_line_ends_are_no_difference(clone: Path) -> None:
@@ -256,7 +409,7 @@ def test_a_signed_receipt_names_its_signer_and_a_changed_one_fails(signing: Driv
     assert signing.run().exit == 0
     assert git(signing.root, "status", "--porcelain") == ""
     assert held(signing).signature.startswith("good: ada@example.org")
-    assert held(signing).same
+    assert held(signing).finding == "signed by ada@example.org, reproduced"
 
     (signing.root / RECEIPT).write_text(signing.reads(RECEIPT) + " ")
 

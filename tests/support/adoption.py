@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autopilot.authority.seal import Seal, place_of
 from autopilot.journal import adoption, rows
+from support.trusting import trust
 
 
 def adopted(root: Path) -> Path:
@@ -13,6 +14,7 @@ def adopted(root: Path) -> Path:
     path = root / ".autopilot" / "journal.db"
     if path.exists() and not adoption.look_over(path).own:
         adoption.adopt(path)
+    trust(root)
     return root
 
 
@@ -28,4 +30,5 @@ def bound(root: Path) -> Path:
         db.execute("commit")
     path.with_suffix(".head").unlink()
     adoption.adopt(path)
+    trust(root)
     return root

@@ -18,6 +18,8 @@ from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
+from support.set_ups import SET_UPS
 
 # Where the packages that carry a program keep it.
 PACKAGED = {"claude": ("claude_agent_sdk", "_bundled/claude"), "codex": ("codex_cli_bin", "bin/codex")}
@@ -71,19 +73,29 @@ def at_home(monkeypatch: pytest.MonkeyPatch, home: Path, **variables: str) -> No
 
 
 def agent(
-    backend: Backend, folder: Path, tier: SandboxChoice = "none", proxy: tuple[str, int] | None = None
+    backend: Backend,
+    folder: Path,
+    tier: SandboxChoice = "none",
+    readable: tuple[str, ...] = (),
+    carry: tuple[str, ...] | None = None,
+    proxy: tuple[str, int] | None = None,
 ) -> CliAgent:
-    """The adapter of a real program, in the sandbox of that tier; it reaches its service through a proxy of
-    ours, or with a `proxy` that and nothing else.
+    """
+    The adapter of a real program, in the sandbox of that tier; it carries what points it at a service of ours.
+
+    It reaches that service through a proxy of ours; with a `proxy` that and nothing else.
     """
     real = os.path.realpath(program(backend.program))
     try:
         ground = choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
-    processes = ground.agents(AgentView(), None, proxy) if tier != "none" else ChildProcesses(territory=str(folder))
+    view = AgentView(readable=readable)
+    processes = ground.agents(view, None, proxy) if tier != "none" else ChildProcesses(territory=str(folder))
+    carry = SET_UPS[backend.program].carry if carry is None else carry
+    homes = homes_at(folder, {backend.name.partition(":")[0]: carry})
     hosts = tuple(services())
-    desk = Desk(processes, folder / "transcripts", "r1", confined=tier != "none", reach=lambda _: hosts)
+    desk = Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes, reach=lambda _: hosts)
     return CliAgent(backend, real, desk)
 
 

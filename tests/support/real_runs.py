@@ -135,12 +135,17 @@ class RealRun:
 
     def environment(self) -> dict[str, str]:
         own = SET_UPS[self.agent].furnish(self.place / "home", self.models.url)
+        (self.place / "config").mkdir(exist_ok=True)
+        carry = json.dumps(SET_UPS[self.agent].carry)
+        (self.place / "config/config.toml").write_text(f"[agents.{self.agent}]\ncarry = {carry}\n")
         folders = (str(Path(self.real).parent), SYSTEM, str(Path(sys.executable).parent))
         given = {
             "PATH": os.pathsep.join(folders),
             "HOME": str(self.place / "home"),
             "TMPDIR": str(self.place / "scratch"),
             "AUTOPILOT_CACHE": str(self.place / "cache"),
+            "XDG_STATE_HOME": os.environ.get("XDG_STATE_HOME", ""),
+            "AUTOPILOT_CONFIG": str(self.place / "config"),
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             **own,
             **self.variables,

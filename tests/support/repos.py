@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from support.trusting import trust_written
+
 ENV = {
     **os.environ,
     "GIT_AUTHOR_NAME": "Ada",
@@ -27,6 +29,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    trust_written(folder, files)
 
 
 def make_repo(folder: Path, files: Mapping[str, str]) -> Path:

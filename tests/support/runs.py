@@ -21,6 +21,7 @@ from autopilot.views.narration import Narrator
 from support.adoption import adopted
 from support.project import make_project, toml
 from support.repos import git
+from support.trusting import trust
 
 E = TypeVar("E")
 MEMORY = Path("/dev/shm")
@@ -96,9 +97,11 @@ class Drive:
             "sandbox": "none",
             **more,
         }
+        trust(self.root)
         return app.start(RunRequest(**fields), self.hear, self.warnings.append, person or self.person)
 
     def resume(self, **more: Any) -> RunEnd:
+        trust(self.root)
         return app.resume(str(self.root), self.hear, self.warnings.append, Resumption(**more), self.person)
 
     def verdict(self, phase: str, word: str, *issues: str) -> VerdictEnd:

@@ -25,7 +25,11 @@ stream_idle_timeout_ms = 60000
 
 @dataclass(frozen=True)
 class SetUp:
-    """`tool` runs commands and wants `more` beside the command; `answer` is how the program's model ends its turn."""
+    """
+    `tool` runs commands and wants `more` beside the command; `answer` is how the program's model ends its turn.
+
+    `carry` are files that point the program at the service, and must be in its home.
+    """
 
     tool: str
     variables: Callable[[str], dict[str, str]]
@@ -33,6 +37,7 @@ class SetUp:
     more: dict[str, Any] = field(default_factory=dict)
     model: str | None = None
     answer: Turn = SAID
+    carry: tuple[str, ...] = ()
 
     def furnish(self, home: Path, url: str) -> dict[str, str]:
         """Put the program's files into a home; the variables it needs besides."""
@@ -57,20 +62,19 @@ SET_UPS = {
         "exec_command",
         lambda _: {"OPENAI_API_KEY": "sk-no-real-key"},
         lambda url: {".codex/config.toml": CODEX.format(url=url)},
+        carry=("config.toml",),
     ),
     "gemini": SetUp(
         "run_shell_command",
         lambda url: {"GEMINI_API_KEY": "no-key", "GOOGLE_GEMINI_BASE_URL": url},
-        lambda _: {".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
         model="gemini-2.5-pro",
     ),
     "qwen": SetUp(
         "run_shell_command",
         lambda url: {"OPENAI_API_KEY": "no-key", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "fake-model"},
-        lambda _: {".qwen/settings.json": {"security": {"auth": {"selectedType": "openai"}}}},
-        {"is_background": False},
-        "fake-model",
-        Turn(tools=(Tool(name="structured_output", input={"done": True}),)),
+        more={"is_background": False},
+        model="fake-model",
+        answer=Turn(tools=(Tool(name="structured_output", input={"done": True}),)),
     ),
     "opencode": SetUp(
         "bash",
@@ -128,5 +132,6 @@ SET_UPS = {
             }
         },
         model="fake/fake-model",
+        carry=("models.json",),
     ),
 }

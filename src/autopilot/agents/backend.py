@@ -55,14 +55,29 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """What shows that a program has an account: a variable, or a file below the home. Neither is looked into."""
+    """
+    What shows that a program has an account: a variable, or a file below the home. Neither is looked into.
+
+    With one of `instead` set the program goes by the key in it, and needs no file. Where its settings name the kind of
+    account, it needs the file for that `kind` only.
+    """
 
     variables: tuple[str, ...]
     files: tuple[str, ...]
+    instead: tuple[str, ...] = ()
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A settings file that we write: its text by the environment and by the user's own file, empty without one."""
+
+    path: str
+    text: Callable[[Mapping[str, str], str], str]
 
 
 # For programs that work with a provider of the user's choice: the hosts each key is for.
-PROVIDERS: Mapping[str, tuple[str, ...]] = {
+KEY_HOSTS: Mapping[str, tuple[str, ...]] = {
     "ANTHROPIC_API_KEY": ("api.anthropic.com",),
     "OPENAI_API_KEY": ("api.openai.com",),
     "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
@@ -105,10 +120,15 @@ class Backend:
     """
     One program. `reader` makes a fresh reader of its events for every call.
 
-    `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `folders`
-    are its own below the home, `reach` the hosts it needs. `counts` says since when it counts what it spends; one that
-    `names_threads` is told the name of each. `tested` is the version all this was seen on. `own_prompt` are the tokens
-    of instructions and tools that it adds to each turn, measured on that version.
+    `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `reach`
+    are the hosts it needs. `counts` says since when it counts what it spends; one that `names_threads` is told the name
+    of each. `tested` is the version all this was seen on. `own_prompt` are the tokens of instructions and tools that it
+    adds to each turn, measured on that version.
+
+    Its account: `folder` is its own below the home, which the user may have put elsewhere by `folder_variable`.
+    `credentials` are the files that it signs in with; without `token_hosts`, where it renews them, they never come
+    back. `identity` are their fields that a renewal leaves as they are, `withheld` top fields that it does not need.
+    `settings` are all the settings that it gets.
     """
 
     name: str
@@ -123,7 +143,13 @@ class Backend:
     meanings: Meanings = field(default_factory=Meanings)
     env: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
+    folder: str = ""
+    folder_variable: str = ""
+    credentials: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    identity: tuple[str, ...] = ()
+    token_hosts: tuple[str, ...] = ()
+    settings: tuple[WrittenFile, ...] = ()
     counts: Literal["call", "thread"] = "call"
     names_threads: bool = False
     own_prompt: int = 0

@@ -32,7 +32,7 @@ def choose(name: str, desk: Desk, launch_folder: Path) -> Agent:
         return ReplayAgent(rest, desk.transcripts, desk.past_work(rest))
     if kind == "exec":
         _found(argv_of(rest, launch_folder)[0], launch_folder)
-        return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder, desk.reach)
+        return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder, desk.homes, desk.reach)
     if kind == "acp" and rest:
         words = argv_of(rest, launch_folder)
         return CliAgent(acp.backend(words), _found(words[0], launch_folder), desk)
@@ -113,8 +113,8 @@ def _none(installed: list[Backend]) -> AgentUnavailable:
         return AgentUnavailable(
             f"no agent is signed in; installed: {names}",
             why="every step of a phase asks the agent, which needs an account",
-            do=f"start `{installed[0].program}` once and sign in, or name it with --agent {installed[0].name} "
-            "if its account is in the system's keychain",
+            do=f"start `{installed[0].program}` once and sign in, or set {installed[0].sign_in.variables[0]}; "
+            "an account in the system's keychain cannot be used",
         )
     return AgentUnavailable(
         "no coding agent is installed",

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,10 @@ import msgspec
 from autopilot.agents.account import Account, StreamReader
 from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
+from autopilot.agents.backends import acp
+from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, nowhere, passed_on
+from autopilot.agents.homes import HomePlan, Homes
 from autopilot.agents.models import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
 from autopilot.agents.printing import ending, plain
@@ -30,7 +33,7 @@ from autopilot.domain.running import Job, Processes, Ran
 # What every program may need to reach its service from here.
 NETWORK = (
     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 )  # fmt: skip
 # Their numbers are told apart to the letter, and a program that reads and rewrites the answer makes 9.0 to 9.
 EXACT_ROLES = frozenset({"rate"})
@@ -81,7 +84,8 @@ class Desk:
     Where calls are made from: the run, its processes, and where transcripts go.
 
     `confined`: the processes are in a sandbox of ours, in which a program's own one for its commands cannot be made.
-    `past_work` is what calls of an earlier run left behind, `reach` the hosts that the user allows by role.
+    `past_work` is what calls of an earlier run left behind, `reach` the hosts that the user allows by role. Every
+    call works in one of the `homes`.
     """
 
     processes: Processes
@@ -90,6 +94,7 @@ class Desk:
     confined: bool = False
     past_work: Callable[[str], Redo] = lambda _: leave_alone
     reach: Callable[[str], tuple[str, ...]] = nowhere
+    homes: Homes = field(kw_only=True)
 
 
 class CliAgent:
@@ -104,24 +109,36 @@ class CliAgent:
         ask = ask_of(call, backend, self._program, confined=desk.confined)
         dialogue = backend.dialogue(ask) if backend.dialogue else None
         talk = StreamTalk(StreamReader(backend.reader()), dialogue)
-        job = Job(
-            argv=backend.argv(ask),
-            cwd=call.folder,
-            env={**environment(os.environ, backend), **named(call, desk.run)},
-            stdin=dialogue.opening() if dialogue else ask.prompt.encode(),
-            timeout_s=call.seconds,
-            mark=call.id,
-            asked=call.prompt,
-            talk=talk,
-            idle_s=call.idle_seconds,
-            hosts=(*hosts_of(backend, os.environ), *desk.reach(call.role)),
-        )
-        ran = desk.processes.run(job, started)
-        store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
-        if not talk.reader.seen:
-            talk.heard(ran.stdout)
-        reply = reply_of(call, backend, talk.reader, ran)
-        return lifeless(msgspec.structs.replace(reply, seconds=ran.seconds, tries=ran.tries), call, ran)
+        with desk.homes.lend(call, desk.run, self._plan()) as home:
+            job = Job(
+                argv=backend.argv(ask),
+                cwd=call.folder,
+                env={**environment(os.environ, backend), **home.variables, **named(call, desk.run)},
+                stdin=dialogue.opening() if dialogue else ask.prompt.encode(),
+                timeout_s=call.seconds,
+                mark=call.id,
+                asked=call.prompt,
+                talk=talk,
+                idle_s=call.idle_seconds,
+                home=str(home.path),
+                hosts=(*hosts_of(backend, os.environ), *desk.reach(call.role)),
+            )
+            ran = desk.processes.run(job, started)
+            store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
+            if not talk.reader.seen:
+                talk.heard(ran.stdout)
+            reply = reply_of(call, backend, talk.reader, ran)
+            home.take_down(reply.thread.id if reply.thread else None)
+        reply = home.settled(msgspec.structs.replace(reply, seconds=ran.seconds, tries=ran.tries))
+        return lifeless(reply, call, ran)
+
+    def _plan(self) -> HomePlan:
+        """What belongs in its home. A command that speaks the protocol may be a program we know, or wrap one."""
+        backend, homes = self._backend, self._desk.homes
+        if backend.name != acp.NAME:
+            return homes.plan(backend)
+        own = next((known for known in PREFERRED if known.program == Path(self._program).name), None)
+        return homes.plan_of_command(acp.NAME, PREFERRED, own)
 
 
 def ask_of(call: Call, backend: Backend, program: str, *, confined: bool) -> Ask:

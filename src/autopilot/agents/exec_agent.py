@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from autopilot.agents.answers import Extracted, extract
+from autopilot.agents.backends.catalogue import PREFERRED
+from autopilot.agents.homes import Homes
 from autopilot.agents.printing import ending, plain
 from autopilot.agents.transcripts import store, transcript
 from autopilot.domain.agent import Call, Outcome, Reply
@@ -40,29 +42,34 @@ class ExecAgent:
         transcripts: Path,
         run: str,
         launch_folder: Path,
+        homes: Homes,
         reach: Callable[[str], tuple[str, ...]] = nowhere,
     ) -> None:
         self._argv = argv_of(command, launch_folder)
-        self._processes, self._transcripts, self._run, self._reach = processes, transcripts, run, reach
+        self._processes, self._transcripts, self._run = processes, transcripts, run
+        self._homes, self._reach = homes, reach
 
     def call(self, call: Call, started: Callable[[int], None]) -> Reply:
         """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
         question = document(call)
-        job = Job(
-            argv=self._argv,
-            cwd=call.folder,
-            env={**passed_on(os.environ), **named(call, self._run)},
-            stdin=msgspec.json.encode(question),
-            timeout_s=call.seconds,
-            mark=call.id,
-            asked=call.prompt,
-            idle_s=call.idle_seconds,
-            may_be_silent=True,
-            hosts=self._reach(call.role),
-        )
-        ran = self._processes.run(job, started)
-        store(self._transcripts, transcript(call.id, self._argv, question, ran))
-        return lifeless(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds, tries=ran.tries), call, ran)
+        with self._homes.lend(call, self._run, self._homes.plan_of_command("exec", PREFERRED)) as home:
+            job = Job(
+                argv=self._argv,
+                cwd=call.folder,
+                env={**passed_on(os.environ), **home.variables, **named(call, self._run)},
+                stdin=msgspec.json.encode(question),
+                timeout_s=call.seconds,
+                mark=call.id,
+                asked=call.prompt,
+                idle_s=call.idle_seconds,
+                may_be_silent=True,
+                home=str(home.path),
+                hosts=self._reach(call.role),
+            )
+            ran = self._processes.run(job, started)
+            store(self._transcripts, transcript(call.id, self._argv, question, ran))
+        reply = home.settled(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds, tries=ran.tries))
+        return lifeless(reply, call, ran)
 
 
 def argv_of(command: str, launch_folder: Path) -> tuple[str, ...]:
@@ -97,14 +104,18 @@ def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
     """
     The part of the user's environment an agent gets: no keys and tokens but those the user names.
 
-    What our own commands find their tools by is part of it: else a reviewer cannot run what we could.
+    What our own commands find their tools by is part of it: else a reviewer cannot run what we could. The agent's home
+    is another one, so tools that lie below the user's are named.
     """
     more = {name.strip() for name in environment.get(PASS_MORE, "").split(",")}
-    return {
+    own = {
         name: value
         for name, value in environment.items()
         if name in PASSED_ON or name in TOOL_DATA or name in more or name.startswith("LC_")
     }
+    home = environment.get("HOME")
+    tools = {name: f"{home}/{below}" for name, below in TOOL_DATA.items() if home and below}
+    return {**{name: place for name, place in tools.items() if os.path.isdir(place)}, **own}  # noqa: PTH112 - says no where Path raises
 
 
 def named(call: Call, run: str) -> dict[str, str]:

@@ -3,12 +3,15 @@
 import os
 import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
+from autopilot.agents.credentials import LARGEST
+from autopilot.agents.homes import own_place
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.running import Job, Processes, Ran
@@ -28,11 +31,16 @@ SIGNING_IN: Mapping[str, str] = {
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
 
-def agent_checks(processes: Processes, environment: Mapping[str, str]) -> Iterator[Check]:
-    """One line for each that is there, or one that says that none is."""
+def agent_checks(
+    processes: Processes, environment: Mapping[str, str], is_foreign: Callable[[str], bool] = lambda _: False
+) -> Iterator[Check]:
+    """One line for each that is there, or one that says that none is. A foreign program is named and not started."""
     path = environment.get("PATH", os.defpath)
     found = [(backend, place) for backend in PREFERRED if (place := place_of(backend, environment))]
     for backend, place in found:
+        if is_foreign(place):
+            yield Check(level="ok", what="agent", found=f"{backend.name} at {place}, of the repository (not asked)")
+            continue
         ran = _asked(processes, place, path)
         if ran is None or ran.exit_code not in {0, None}:
             yield _broken(backend, place, ran)
@@ -56,10 +64,9 @@ def place_of(backend: Backend, environment: Mapping[str, str]) -> str | None:
 
 def sign_of(backend: Backend, environment: Mapping[str, str]) -> str | None:
     """What shows that it is signed in: a variable that is set, or a file that is there; neither is looked into."""
-    home = environment.get("HOME", "")
     variable = next((name for name in backend.sign_in.variables if environment.get(name)), None)
     return variable or next(
-        (f"~/{file}" for file in backend.sign_in.files if home and Path(home, file).is_file()), None
+        (f"~/{file}" for file in backend.sign_in.files if Path(own_place(file, backend, environment)).is_file()), None
     )
 
 
@@ -70,16 +77,38 @@ def _beside(said: str | None, backend: Backend) -> str:
 
 
 def _account(backend: Backend, told: str, environment: Mapping[str, str]) -> Check:
-    """Whether the agent seems signed in; an account in the system's own keychain cannot be seen."""
-    sign = sign_of(backend, environment)
-    if sign:
-        return Check(level="ok", what="agent", found=f"{told}, signed in by {sign}")
-    return Check(
-        level="warn",
-        what="agent",
-        found=f"{told}, no sign of an account",
-        fix=f"Start `{backend.program}` once and sign in, unless its account is in the system's keychain.",
-    )
+    """Whether the agent seems signed in; an account in the system's own keychain cannot be given to a call."""
+    sign, variable = sign_of(backend, environment), next(iter(backend.sign_in.variables), "")
+    if sign is None:
+        return Check(
+            level="warn",
+            what="agent",
+            found=f"{told}, no sign of an account",
+            fix=f"Start `{backend.program}` once and sign in. An account in the system's keychain cannot be copied "
+            f"into the home of a call: set {variable} to a token of it instead.",
+        )
+    if trouble := _not_plain(backend, sign, environment):
+        return Check(
+            level="warn",
+            what="agent",
+            found=f"{told}, but agents cannot be given {sign}: {trouble}",
+            fix=f"Put a plain file there that has no other name, or set {variable}.",
+        )
+    return Check(level="ok", what="agent", found=f"{told}, signed in by {sign}")
+
+
+def _not_plain(backend: Backend, sign: str, environment: Mapping[str, str]) -> str:
+    """Why the file that shows an account cannot be copied; empty where it can, or where a variable is the sign."""
+    file = sign.removeprefix("~/")
+    if file not in backend.credentials:
+        return ""
+    try:
+        found = os.lstat(own_place(file, backend, environment))
+    except OSError as error:
+        return error.strerror or str(error)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        return "it is a link or has another name"
+    return f"it is larger than {LARGEST:,} bytes" if found.st_size > LARGEST else ""
 
 
 def _broken(backend: Backend, place: str, ran: Ran | None) -> Check:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from autopilot import home_files
 from autopilot.domain.running import Ran
 from autopilot.domain.secrets import Redactor
 from autopilot.domain.value import Value
@@ -54,14 +55,15 @@ def store(folder: Path, entry: Transcript) -> bool:
     # One name a call: what a killed run left of it is written over, not left.
     part = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with home_files.folder(path.parent, make=True):
+            pass
         part.unlink(missing_ok=True)
         with open(part, "xb", opener=_private) as file:
             file.write(msgspec.json.format(redact(msgspec.json.encode(entry).decode()), indent=1).encode())
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    except OSError:
+    except (OSError, home_files.Foreign):
         with suppress(OSError):
             part.unlink()
         return False
@@ -75,6 +77,6 @@ def _private(path: str, flags: int) -> int:
 def recorded(folder: Path, call: str) -> Transcript | None:
     """The transcript of a call, None where there is none or what is there is not whole."""
     try:
-        return msgspec.json.decode(path_of(folder, call).read_bytes(), type=Transcript)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(home_files.read_file(path_of(folder, call)), type=Transcript)
+    except (OSError, home_files.Foreign, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn, get_args
 
 from autopilot.cli import (
+    consent,
     debug_options,
     export_options,
     loop_options,
@@ -91,6 +92,7 @@ def parser_of(verb: str) -> Parser:
     if verb.startswith("phases ") or verb == "init":
         phase_options.describe(parser, verb)
     receipt_options.describe(parser, verb)
+    consent.describe(parser, verb)
     report.describe(parser, verb)
     verdict_options.describe(parser, verb)
     loop_options.describe(parser, verb)

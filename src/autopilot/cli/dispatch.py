@@ -3,7 +3,7 @@
 import argparse
 
 from autopilot import app
-from autopilot.cli import look, verbs
+from autopilot.cli import consent, look, verbs
 
 
 def perform(verb: str, options: argparse.Namespace) -> int:
@@ -16,16 +16,24 @@ def perform(verb: str, options: argparse.Namespace) -> int:
         case "phases" | "init":
             from autopilot.cli import init, phases
 
-            desk = app.desk(verbs.here())
-            done = init.perform(options, desk) if verb == "init" else phases.perform(options, desk)
+            folder = verbs.here()
+            desk = app.desk(folder)
+            if verb == "init":
+                done = init.perform(options, desk)
+                consent.offer(lambda: app.require_trust(folder))
+            elif options.verb in phases.EDITS:
+                with app.trusted_edit(folder):
+                    done = phases.perform(options, desk)
+            else:
+                done = phases.perform(options, desk)
+        case "trust" | "adopt":
+            from autopilot.cli import adopt, trust
+
+            done = trust.perform(options, app) if verb == "trust" else adopt.perform(verbs.here(), app)
         case "receipt" | "verdict":
             from autopilot.cli import receipt, verdict
 
             done = verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
-        case "adopt":
-            from autopilot.cli import adopt
-
-            done = adopt.perform(verbs.here(), app)
         case "loop":
             from autopilot import looping
             from autopilot.cli import loop

@@ -5,9 +5,11 @@ import sys
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from autopilot.cli import console, loop_options
-from autopilot.cli.verbs import Warn, here, warn
+from autopilot.cli.consent import with_consent
+from autopilot.cli.verbs import Warn, here, trusting, warn
 from autopilot.domain.modes import Modes
 from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunRequest
@@ -37,7 +39,9 @@ def perform(options: argparse.Namespace, looper: Looper) -> int:
         _tell("\n".join(plan), as_json=options.json)
     out = sys.stderr if options.json else sys.stdout
     view = PlainView(out)
-    end = looper.run(request, view, warn)
+    end = with_consent(
+        lambda agreed: looper.run(replace(request, base=trusting(request.base, agreed)), view, warn), options.trust
+    )
     if view.broken:
         console.silence(out.fileno())
     if options.json:

@@ -1,10 +1,11 @@
 """The entry point: find the verb, call it, turn errors into three lines and an exit code."""
 
+import os
 import re
 import sys
 
 from autopilot.cli import console
-from autopilot.domain.errors import AutopilotError, Interrupted, UsageInvalid
+from autopilot.domain.errors import AutopilotError, Interrupted, TrustMissing, UsageInvalid
 
 _KEYWORDS = ("all", "next")
 _NUMBERED = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,15}-\d")
@@ -15,13 +16,33 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     console.prepare()
     try:
-        return _dispatch(words)
+        return _dispatch(_placed(words))
     except AutopilotError as error:
+        if isinstance(error, TrustMissing):
+            console.warn("\n".join(error.table))
         console.complain(error.what, error.why, error.do)
         return error.exit_code
     except (KeyboardInterrupt, Interrupted):
         console.complain("Interrupted.", "Every finished step is kept.", "Go on with: autopilot resume")
         return Interrupted.exit_code
+
+
+def _placed(words: list[str]) -> list[str]:
+    """What follows `--project DIR`, done as if it was typed in that folder."""
+    if not words or words[0].partition("=")[0] != "--project":
+        return words
+    _, _, folder = words[0].partition("=")
+    rest = words[1:] if folder else words[2:]
+    folder = folder or "".join(words[1:2])
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise UsageInvalid(
+            f"There is no project at {folder!r}: {error.strerror}." if folder else "--project needs a folder.",
+            why="What follows it is done in that folder.",
+            do="Name the project's folder before the verb: autopilot --project DIR status",
+        ) from error
+    return rest
 
 
 def _dispatch(words: list[str]) -> int:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autopilot.cli import console, terminal
+from autopilot.cli.consent import with_consent
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Note, Phase, PlanCounts, Roadmap
 from autopilot.views.text import clean
 
+EDITS = frozenset({"phases add", "phases insert", "phases remove"})
 _WIDTH, _WIDEST, _MOST = 80, 16, 400
 _WIDE = {"W", "F"}
 
@@ -34,7 +36,7 @@ class Desk(Protocol):
     def plans(self) -> dict[str, PlanCounts]: ...
     def findings(self) -> tuple[Note, ...]: ...
     @property
-    def tried(self) -> Callable[[], tuple[Note, ...]]: ...
+    def tried(self) -> Callable[[str], tuple[Note, ...]]: ...
     def refuse_overlap(self, text: str) -> None: ...
     def add(self, text: str, depends: tuple[str, ...], goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
     def insert(self, after: str, text: str, goal: str | None, criteria: tuple[str, ...]) -> Edit: ...
@@ -47,7 +49,8 @@ def perform(options: argparse.Namespace, desk: Desk) -> int:
         case "phases list":
             return _list(desk, as_json=options.json)
         case "phases check":
-            return _check(desk, () if options.no_run else desk.tried(), as_json=options.json)
+            tried = () if options.no_run else with_consent(desk.tried, options.trust)
+            return _check(desk, tried, as_json=options.json)
         case "phases add" | "phases insert":
             return _put(options, desk)
         case "phases remove":

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console
+from autopilot.cli.consent import with_consent
 from autopilot.cli.verbs import here, warn
 from autopilot.domain.receipts import Recheck, Statement
 from autopilot.domain.settings import SandboxChoice
@@ -36,7 +37,13 @@ class Attester(Protocol):
     def receipt(self, folder: str, phase: str) -> Held: ...
 
     def check_receipt(
-        self, folder: str, phase: str, file: str | None, sandbox: SandboxChoice, warn: Callable[[str], None]
+        self,
+        folder: str,
+        phase: str,
+        file: str | None,
+        sandbox: SandboxChoice,
+        warn: Callable[[str], None],
+        trust: str = "",
     ) -> Recheck: ...
 
 
@@ -44,7 +51,8 @@ def perform(options: argparse.Namespace, app: Attester) -> int:
     """The exit code of the verb in `options`."""
     folder = here()
     if options.verb == "receipt check":
-        done = app.check_receipt(folder, options.phase, options.file, options.sandbox, warn)
+        asked = (folder, options.phase, options.file, options.sandbox, warn)
+        done = with_consent(lambda agreed: app.check_receipt(*asked, agreed), options.trust)
         console.say(msgspec.json.encode(done).decode() if options.json else receipts.comparison(done))
         return 0 if done.same else DIFFERS
     if options.phase is None:

@@ -1,7 +1,7 @@
 """`autopilot status`: how the run stands, read from state.json alone and with as few imports as possible."""
 
 # os.path throughout: importing pathlib alone takes as long as all the rest of this module.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH120, PTH208
 import json
 import os
 
@@ -224,8 +224,8 @@ def _archived(folder: str) -> list[str]:
 
 def _read(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        with open(path, encoding="utf-8", errors="replace", opener=_plainly) as file:
+            return file.read() if os.path.isfile(path) else None
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -234,6 +234,11 @@ def _read(path: str) -> str | None:
             why="It tells how the run stands.",
             do="Make it readable for you.",
         ) from error
+
+
+def _plainly(path: str, flags: int) -> int:
+    """Neither through a link nor waiting for a pipe's other end: the file may have come with the repository."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _parsed(text: str | None) -> dict[str, object] | None:
@@ -251,7 +256,7 @@ def _held(path: str) -> bool:
     import fcntl
 
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = _plainly(path, os.O_RDONLY)
     except OSError:
         return False
     try:

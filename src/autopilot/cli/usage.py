@@ -15,6 +15,7 @@ VERBS = (
     "progress",
     "phases",
     "init",
+    "trust",
     "receipt",
     "report",
     "verdict",
@@ -29,7 +30,7 @@ VERBS = (
 
 HELP = """\
 usage: autopilot [run] [PHASES ...] [options]
-       autopilot VERB [options]
+       autopilot [--project DIR] VERB [options]
 
 Drives a coding agent through the phases of .planning/ROADMAP.md, unattended.
 An agent's words can only lower its verdict: a phase passes on what Autopilot
@@ -57,6 +58,7 @@ verbs:
   trends                how the runs so far compare with each other
   phases                list, check, add, insert AFTER or remove N
   init                  make the planning files of a new project
+  trust                 show what the repository asks for, and agree to it
   receipt               show [N] what decided phases; check N does it again
   report                tell a run at its end; --html as a page to look at
   map [PHASES]          ask what phases do not say, and keep the answers
@@ -104,6 +106,9 @@ options of run:
                         (again for more); also for resume, loop
   --roadmap take|keep   phases that have started and were edited since: start
                         them over, or finish them as they were; also for resume
+  --trust HASH          agree without a question to what has this hash (see
+                        trust); also for every verb that runs commands, and as
+                        the variable AUTOPILOT_TRUST
   --no-keep-awake       let the machine go to sleep; also for resume
   --dry-run             tell what would happen and cost; do nothing
   --json                progress to standard error, and the result as the last
@@ -135,6 +140,8 @@ options of other verbs:
   phases remove N --yes do not ask; its folder is kept, nothing is renumbered
   init --from-file FILE a TOML or Markdown file with name, goal and phases; or
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
+  trust --show          only show it, with its hash; --json for programs
+  trust --revoke        take your consent back: the next run asks again
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run
   report [RUN]          of the newest run, or of the one whose name begins so
@@ -152,6 +159,7 @@ options of other verbs:
                         --json, agents as for run (docs/session-loop.md)
   serve --read-only     nothing can be done from the page; also for sharing by
                         --host ADDRESS; --port N (docs/dashboard.md)
+  --project DIR         before the verb: do it in that folder
   --help, --version
 
 exit codes: 0 all passed, 2 usage or roadmap, 3 no agent, 4 no sandbox,

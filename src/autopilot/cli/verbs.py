@@ -9,10 +9,11 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console, mode_options
+from autopilot.cli.consent import with_consent
 from autopilot.cli.keys import RetryKey
 from autopilot.cli.person import somebody
 from autopilot.cli.views import View, view_of
-from autopilot.domain.errors import AutopilotError, Interrupted, RepositoryInvalid, UsageInvalid
+from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import Entry
 from autopilot.domain.modes import FlagsClash, Modes
 from autopilot.domain.person import NOBODY, Person
@@ -57,18 +58,34 @@ def perform(options: argparse.Namespace, app: App) -> int:
     match options.verb:
         case "run":
             request = _requested(options, app)
-            return _drive(lambda view, hear: app.start(request, hear, warn, somebody(view.say)), options, app)
+            return _drive(
+                lambda view, hear, agreed: app.start(trusting(request, agreed), hear, warn, somebody(view.say)),
+                options,
+                app,
+            )
         case "debug":
             request = debug_request(options, folder=here())
-            return _drive(lambda view, hear: app.debug(request, hear, warn, somebody(view.say)), options, app)
+            return _drive(
+                lambda view, hear, agreed: app.debug(trusting(request, agreed), hear, warn, somebody(view.say)),
+                options,
+                app,
+            )
         case "map" | "discuss":
             request = asking_request(options, folder=here())
-            return _drive(lambda view, _: app.consult(request, warn, somebody(view.say)), options, app)
+            return _drive(
+                lambda view, _, agreed: app.consult(trusting(request, agreed), warn, somebody(view.say)), options, app
+            )
         case "retry" if not options.phase:
             console.say(waiting_call(options, app))
         case "resume" | "retry":
             folder, changes = here(), resumption_of(options)
-            return _drive(lambda view, hear: app.resume(folder, hear, warn, changes, somebody(view.say)), options, app)
+            return _drive(
+                lambda view, hear, agreed: app.resume(
+                    folder, hear, warn, msgspec.structs.replace(changes, trust=agreed), somebody(view.say)
+                ),
+                options,
+                app,
+            )
         case "stop":
             console.say(app.stop(here(), now=options.now))
         case "rebuild":
@@ -76,6 +93,10 @@ def perform(options: argparse.Namespace, app: App) -> int:
         case unknown:
             raise AssertionError(f"the parser let the verb {unknown!r} through")
     return 0
+
+
+def trusting(request: RunRequest, agreed: str) -> RunRequest:
+    return msgspec.structs.replace(request, trust=agreed)
 
 
 def resumption_of(options: argparse.Namespace) -> Resumption:
@@ -190,7 +211,7 @@ def warn(text: str) -> None:
     console.warn(f"autopilot: warning: {clean(text, 400)}")
 
 
-def _drive(work: Callable[[View, Listener], RunEnd], options: argparse.Namespace, app: App) -> int:
+def _drive(work: Callable[[View, Listener, str], RunEnd], options: argparse.Namespace, app: App) -> int:
     """With --json, standard output is for the result, so progress is plain lines on standard error."""
     out, folder = sys.stderr if options.json else sys.stdout, here()
     view = view_of(out, folder, plain=options.plain or options.json)
@@ -201,11 +222,12 @@ def _drive(work: Callable[[View, Listener], RunEnd], options: argparse.Namespace
         key(entry)
 
     try:
-        end = work(view, hear)
+        end = with_consent(lambda agreed: work(view, hear, agreed), options.trust)
     except (AutopilotError, Interrupted) as error:
         if options.json:
             reason = error.what if isinstance(error, AutopilotError) else "interrupted"
-            _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason))
+            do = error.do if isinstance(error, ConsentMissing) else ""
+            _print_end(RunEnd(run=view.narrator.run, exit=error.exit_code, reason=reason, do=do))
         raise
     finally:
         key.close()

@@ -8,8 +8,10 @@ from autopilot.domain.asked_papers import with_phase
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
 from autopilot.domain.protocols import Clock
 from autopilot.domain.value import Value
+from autopilot.home_files import read_file
 from autopilot.journal.asked_files import CONTEXT_MAP, DISCUSSION, QUESTIONS, AskedFile, write_open
 from autopilot.journal.failures import translated
+from autopilot.ownership import own_home
 from autopilot.views.dashboard.deeds import Question
 
 # Which areas of a phase to talk about is no question by itself: it comes before them.
@@ -44,7 +46,7 @@ class OpenQuestions:
         return tuple(Question(id=w.id, text=w.question, phase=w.phase, options=w.options) for w in waiting)
 
     def answer(self, folder: Path, question: str, text: str) -> str:
-        home, said = folder / ".autopilot", text.strip()
+        home, said = own_home(folder), text.strip()
         waiting = _read(home)
         found = next((one for one, _ in waiting if one.id == question and one.kind in _FILES), None)
         if found is None or not said:
@@ -67,7 +69,7 @@ def _read(home: Path) -> list[tuple[Waiting, msgspec.Raw]]:
     path = home / QUESTIONS
     with translated(path):
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except FileNotFoundError:
             return []
     try:

@@ -79,12 +79,16 @@ def sitting(kind: str, around: Around, phases: tuple[Phase, ...]) -> Iterator[Co
     with stopped_by_signals(), RunLock(around.home, name), SqliteJournal(around.home / "journal.db", clock) as journal:
         workspace = driver.workspace(name)
         start = workspace.start()
-        workspace.recover([paper.cwd for paper in kept_of(around.root, crew.processes).held().values()])
+        going_on = kept_of(around.root, crew.processes).held()
+        workspace.recover([paper.cwd for paper in going_on.values()])
+        for told in crew.homes.bring_home({paper.call for paper in going_on.values()}):
+            around.warn(told)
         workspace.snapshot_planning()
         streams = Streams(journal, FOLDER + name, (told_by(around.warn),))
         begun = msgspec.structs.replace(first, run=name, branch=start.branch, base=start.base)
         streams.append_run(RunResumed(pid=os.getpid(), spec=first.spec) if held else begun)
         yield Consultation(driver.hands(workspace, begun), streams, name, around.person)
+        crew.homes.end(name)
 
 
 def told_by(warn: Callable[[str], None]) -> Listener:

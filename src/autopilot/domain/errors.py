@@ -11,6 +11,7 @@ Every exception we raise on purpose. Each says what happened, why it matters and
   x AgentUnavailable       exit 3: not installed, not signed in
   x SandboxUnavailable     exit 4
   x ConsentMissing         exit 5: no grant, no trust, or state that is not the user's
+  x TrustMissing           exit 5: the repository asks for something that its user has not agreed to
   x RoadmapChanged         exit 11: a phase that has started was edited, and nobody said what becomes of it
   x BreakerOpen            exit 21: a circuit breaker stopped the run a moment ago
   x EvidenceDisputed       exit 11: the planning files contradict each other on whether a phase is done
@@ -23,6 +24,8 @@ Every exception we raise on purpose. Each says what happened, why it matters and
 
 A failed test, an unmet criterion, a rejected plan are not errors: they are results.
 """
+
+from collections.abc import Callable
 
 
 class AutopilotError(Exception):
@@ -75,6 +78,20 @@ class ConsentMissing(AutopilotError):
     exit_code = 5
 
 
+class TrustMissing(ConsentMissing):
+    """
+    The repository asks for something nobody agreed to.
+
+    `table` shows it, `surface` is the hash of all that the repository asks for, and `agree` keeps the user's yes to it.
+    """
+
+    def __init__(
+        self, what: str, *, why: str, do: str, table: tuple[str, ...], surface: str, agree: Callable[[], None]
+    ) -> None:
+        super().__init__(what, why=why, do=do)
+        self.table, self.surface, self.agree = table, surface, agree
+
+
 class BreakerOpen(AutopilotError):
     exit_code = 21
 
@@ -99,6 +116,10 @@ class Interrupted(BaseException):
     """A person or the system asked us to stop; the run stays resumable."""
 
     exit_code = 130
+
+
+TOO_MUCH = "too_much"
+"""The outcome of a call whose work is more than may be committed."""
 
 
 class NoAnswer(Exception):

@@ -96,12 +96,13 @@ class CommandSource(Value, frozen=True, kw_only=True):
     """
     A command of the project; None: its gate is skipped. `source` is `user-override` or `auto-detected`.
 
-    `broken` says why it is known not to run here.
+    `broken` says why it is known not to run here, `last` how it ended the last time it was run.
     """
 
     command: str | None
     source: str
     broken: str = ""
+    last: str = ""
 
 
 class ProjectFacts(Value, frozen=True, kw_only=True):

@@ -4,6 +4,8 @@ The receipt of a phase: an in-toto Statement with a test-result predicate, and b
 Names in the file are written in camel case, as in-toto's are. `SCHEMA` grows when a reader has to know more.
 """
 
+import hashlib
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,7 +16,7 @@ from autopilot.domain.value import Value
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
-SCHEMA = 1
+SCHEMA = 2
 NOT_RUN = "not run"
 FILE, SIGNATURE = "RECEIPT.json", "RECEIPT.json.sig"
 
@@ -71,6 +73,14 @@ class FrozenFile(Value, frozen=True, kw_only=True):
     sha256: Sha256
 
 
+class Source(Value, frozen=True, kw_only=True):
+    """A file that says which commands decide, by the name of its blob in git."""
+
+    what: Literal["roadmap", "config", "plan"]
+    path: str
+    blob: ObjectId
+
+
 class HashedFile(Value, frozen=True, kw_only=True):
     path: str
     sha256: str
@@ -100,8 +110,10 @@ class Proof(Value, frozen=True, kw_only=True, rename="camel"):
     """
     The `autopilot` object: all that is needed to do the deciding again.
 
-    `base` is the commit the phase's first pass began on. `outcome` is set where the phase counts as done without
-    having passed at its bar.
+    `base` is the commit the phase's first pass began on, `begun` the one its run did. `sources` are the roadmap at
+    `base`, the config at `begun`, and the plans, the one in force first; what git does not have there is not named.
+    `unused` are detected gates that did not run where the run took place. `outcome` is set where the phase counts as
+    done without having passed at its bar.
     """
 
     schema: int
@@ -130,6 +142,9 @@ class Proof(Value, frozen=True, kw_only=True, rename="camel"):
     warnings: tuple[str, ...] = ()
     journal: JournalHead
     outcome: Outcome | None = None
+    begun: ObjectId
+    sources: tuple[Source, ...] = ()
+    unused: dict[str, str] = {}
 
 
 class Predicate(Value, frozen=True, kw_only=True, rename="camel"):
@@ -165,7 +180,11 @@ class Repeated(Value, frozen=True, kw_only=True):
 
 
 class Recheck(Value, frozen=True, kw_only=True):
-    """What came of checking a receipt. Any difference and it does not hold."""
+    """
+    What came of checking a receipt. `signer` is whom the user's own settings know the signature's key as.
+
+    `finding` is all that may be said of it: what nobody signed is reproduced at best.
+    """
 
     phase: str
     run: str
@@ -176,3 +195,29 @@ class Recheck(Value, frozen=True, kw_only=True):
     differences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     signature: str = ""
+    signer: str = ""
+    finding: str = ""
+
+
+def finding_of(*, same: bool, signer: str) -> str:
+    if not same:
+        return "differs"
+    return f"signed by {signer}, reproduced" if signer else "reproduced"
+
+
+Blobs = Callable[[str, tuple[str, ...]], Mapping[str, str]]
+"""Of a commit and paths of the project: the blobs of those that are there."""
+PLACES: dict[Literal["roadmap", "config"], tuple[str, ...]] = {
+    "roadmap": (".planning/ROADMAP.md", "ROADMAP.md"),
+    "config": (".planning/config.json",),
+}
+
+
+def no_blobs(commit: str, paths: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG001 - as every other one
+    return {}
+
+
+def blob_id(content: bytes, like: str) -> str:
+    """What git calls the content, in the format of the id `like`."""
+    digest = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
+    return digest(f"blob {len(content)}\0".encode() + content).hexdigest()

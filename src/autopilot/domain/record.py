@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from autopilot.domain.chronicle import Chronicle, Times
+from autopilot.domain.errors import TOO_MUCH
 from autopilot.domain.events import (
     AgentAnswered,
     CompletionFinished,
@@ -124,7 +125,13 @@ class PhaseRecord(Value, frozen=True, kw_only=True, dict=True):
         if self.brief.continues and not self.own_finished:
             return self.brief.continues.unusable
         last = self.finished[-1].result if self.finished else None
-        return last.detail if isinstance(last, Unanswered) and last.outcome == "bad_output" else ""
+        return last.detail if isinstance(last, Unanswered) and last.outcome in {"bad_output", TOO_MUCH} else ""
+
+    @property
+    def swollen(self) -> bool:
+        """Whether the last try at this step left more than may be committed: its folder is as it was."""
+        last = self.finished[-1].result if self.finished else None
+        return isinstance(last, Unanswered) and last.outcome == TOO_MUCH
 
     def answered(self, call: str) -> AgentAnswered | None:
         """The newest answer to the call: one that had to be asked again counts as it was answered last."""

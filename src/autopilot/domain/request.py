@@ -19,7 +19,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `first`, `last` and `only` are the phases of `--from`, `--to` and `--only`. `sandbox` is None when nothing was said.
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
     nothing was said. `evidence` settles whether phases are done on which the planning files disagree. `symptom` and
-    `checks` are of `debug`: what is wrong, and the commands that show it. `hosts` are those agents may reach as well.
+    `checks` are of `debug`: what is wrong, and the commands that show it. `trust` is the hash of what the user agrees
+    to for this once, `hosts` are those agents may reach as well.
     """
 
     folder: str
@@ -45,6 +46,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     open_network: bool = False
+    trust: str = ""
 
     @property
     def wish(self) -> str:
@@ -61,7 +63,7 @@ class Resumption(Value, frozen=True, kw_only=True):
 
     `now`: neither a breaker's cooldown nor a usage window is waited for; agents are asked at once. `retry` is the one
     failed phase to try again, from `step` on; without a step from the one that failed. `roadmap` says what becomes of
-    changes to the roadmap that concern phases which have started.
+    changes to the roadmap that concern phases which have started. `trust` is as in a request.
     """
 
     agent: str | None = None
@@ -76,6 +78,7 @@ class Resumption(Value, frozen=True, kw_only=True):
     roadmap: RoadmapChoice | None = None
     hosts: tuple[str, ...] = ()
     open_network: bool = False
+    trust: str = ""
 
 
 def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption:
@@ -90,6 +93,7 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
         roadmap=request.roadmap,
         hosts=request.hosts,
         open_network=request.open_network,
+        trust=request.trust,
     )
 
 

@@ -13,7 +13,16 @@ A = TypeVar("A", bound=msgspec.Struct)
 Room = Callable[[], AbstractContextManager[str]]
 
 # Tools that look for their data by a variable, and where it is below the home folder when that is not set.
-TOOL_DATA: dict[str, str | None] = {"RUSTUP_HOME": ".rustup", "NVM_DIR": ".nvm", "GOROOT": None, "JAVA_HOME": None}
+TOOL_DATA: dict[str, str | None] = {
+    "RUSTUP_HOME": ".rustup",
+    "NVM_DIR": ".nvm",
+    "PYENV_ROOT": ".pyenv",
+    "RBENV_ROOT": ".rbenv",
+    "ASDF_DATA_DIR": ".asdf",
+    "VOLTA_HOME": ".volta",
+    "GOROOT": None,
+    "JAVA_HOME": None,
+}
 
 
 class Talk(Protocol):
@@ -70,6 +79,8 @@ class Job(Value, frozen=True, kw_only=True):
 
     After `idle_s` seconds in which it printed nothing and changed nothing in `cwd` it is ended; 0: never. One that
     `may_be_silent` is held to that only once it has printed something.
+
+    `home` is a private folder that a confined program may write to as its home; without one it gets an empty home.
     """
 
     argv: tuple[str, ...]
@@ -87,6 +98,7 @@ class Job(Value, frozen=True, kw_only=True):
     idle_s: float = 0.0
     may_be_silent: bool = False
     hosts: tuple[str, ...] = ()
+    home: str = ""
 
 
 KILLERS = {1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 9: "SIGKILL", 15: "SIGTERM"}

@@ -36,6 +36,9 @@ class Limits(Value, frozen=True, kw_only=True):
     are about agents that are not to be had: how long to wait for a usage window, and how often to ask a service in
     trouble, or an agent whose calls are killed from outside. `idle_seconds` is how long an agent may neither print nor
     change anything; 0: for ever.
+
+    From `work_files` on they bound what one agent may leave to be committed: new or changed files, their size in all
+    and of each, files that git ignores, and how long looking may take.
     """
 
     agent_seconds: int = 3600
@@ -73,6 +76,11 @@ class Limits(Value, frozen=True, kw_only=True):
     overload_most_seconds: float = 600.0
     overload_tries: int = 12
     interruptions: int = 10
+    work_files: int = 20_000
+    work_mebibytes: int = 1024
+    file_mebibytes: int = 256
+    ignored_files: int = 1_000_000
+    walk_seconds: float = 10.0
 
 
 class Honesty(Value, frozen=True, kw_only=True):
@@ -121,7 +129,8 @@ class Settings(Value, frozen=True, kw_only=True):
 
     `wait` False: a usage window that is used up stops the run. `failover` are agents to ask when the usual one is not
     to be had, in their order; `backends` by role all that are asked, the usual one included. `detected` names the
-    commands that come from the project's manifest and not from its config.
+    commands that come from the project's manifest and not from its config. `carry` are files of the user's, by the name
+    of the agent that gets them.
     """
 
     agent: str
@@ -135,7 +144,6 @@ class Settings(Value, frozen=True, kw_only=True):
     sandbox: SandboxChoice = "auto"
     confine_agents: bool = True
     trust_repository_config: bool = False
-    agent_folders: tuple[str, ...] = ()
     honesty: Honesty = Honesty()
     visual: VisualTesting | None = None
     agent_env: tuple[str, ...] = ()
@@ -154,6 +162,12 @@ class Settings(Value, frozen=True, kw_only=True):
     backends: dict[str, tuple[str, ...]] = {}
     detected: tuple[str, ...] = ()
     network: Network = Network()
+    carry: dict[str, tuple[str, ...]] = {}
+
+
+def carried(settings: Settings) -> str:
+    """The files of the user's that agents get, in one line; empty without any."""
+    return "; ".join(f"{agent}: {', '.join(files)}" for agent, files in sorted(settings.carry.items()))
 
 
 def detected(settings: Settings) -> Commands:

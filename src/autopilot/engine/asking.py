@@ -110,11 +110,14 @@ class StepAgents:
     def _found(self, prompt: str) -> str:
         """
         The agent's folder as it was left; empty when a new one is due. It is taken as it is after a crash that came
-        behind the answer, when the work is whole, or that the agent outlived, when it is still being done.
+        behind the answer, when the work is whole, or that the agent outlived, when it is still being done; and where
+        too much was written, for the next try to clear away what does not belong there.
 
         Not so after a reboot, when files may be torn: then, as in any other crash, what is there is kept aside.
         """
         workspace = self._hands.workspace
+        if self._record.swollen and not self._resumed:
+            return workspace.reopen() or ""
         if self._resumed:
             folder = workspace.reopen()
             if folder and self._same_boot() and (self._heard(self.step_id) or self._is_held(prompt, folder)):

@@ -1,5 +1,6 @@
 """Decides where a new pass of a failed phase continues the one before it, so that no step is paid for twice."""
 
+from autopilot.domain.errors import TOO_MUCH
 from autopilot.domain.handoff import handed_over, tasks_done
 from autopilot.domain.passes import Continuation
 from autopilot.domain.phase import Plan
@@ -60,7 +61,7 @@ def at_failure(record: PhaseRecord, *, asked: bool) -> Continuation | None:
         steps = len(record.finished) - silences(record)
         if handed_over(record):
             return handed(record, steps, last.step)
-        unusable = last.result.detail if last.result.outcome == "bad_output" else ""
+        unusable = last.result.detail if last.result.outcome in {"bad_output", TOO_MUCH} else ""
         return Continuation(number=record.brief.number, steps=steps, step=last.step, unusable=unusable, fresh=asked)
     if not asked or last.step not in NAMEABLE:
         return None

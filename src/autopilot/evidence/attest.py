@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autopilot.domain.passes import PhaseOutcome
-from autopilot.domain.receipts import FILE, SIGNATURE
+from autopilot.domain.receipts import FILE, SIGNATURE, Blobs, no_blobs
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.verdict import Verdict
 from autopilot.evidence.receipt import statement, text_of
@@ -19,6 +19,7 @@ class PhaseReceipts:
     """Implements `Receipts`."""
 
     sign: Callable[[str], str | None] = unsigned
+    blobs: Blobs = no_blobs
 
     def files(
         self,
@@ -28,6 +29,6 @@ class PhaseReceipts:
         verdict: Verdict,
         earlier: tuple[PhaseRecord, ...] = (),
     ) -> dict[str, str]:
-        text = text_of(statement(record, run, outcome, verdict, earlier))
+        text = text_of(statement(record, run, outcome, verdict, earlier, self.blobs))
         signature = self.sign(text)
         return {FILE: text} | ({SIGNATURE: signature} if signature else {})

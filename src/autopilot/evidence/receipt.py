@@ -14,7 +14,9 @@ from autopilot.domain.passes import PhaseOutcome, Spec
 from autopilot.domain.phase import Expectation, Plan
 from autopilot.domain.progress import since_plan
 from autopilot.domain.receipts import (
+    PLACES,
     SCHEMA,
+    Blobs,
     Counts,
     DecidingRun,
     FrozenFile,
@@ -24,8 +26,11 @@ from autopilot.domain.receipts import (
     Proof,
     Resource,
     Result,
+    Source,
     Statement,
     TimeLimits,
+    blob_id,
+    no_blobs,
 )
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.redo import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
@@ -54,6 +59,7 @@ def statement(
     outcome: PhaseOutcome,
     verdict: Verdict,
     earlier_passes: tuple[PhaseRecord, ...] = (),
+    blobs: Blobs = no_blobs,
 ) -> Statement:
     """
     `record` is the pass the phase stands on, `outcome` how it ended, `verdict` what the run made of the phase.
@@ -95,6 +101,9 @@ def statement(
         spec=HashedFile(path=spec.path, sha256=spec.sha256),
         tools=tools,
         earlier_tools=tuple(told for _, told in earlier if told != tools),
+        begun=run.start.base,
+        sources=tuple(_sources((*earlier_passes, record), run, blobs)),
+        unused=run.start.unused,
     )
     return _stated(proof, found, result_of(found, warnings, outcome, verdict))
 
@@ -292,6 +301,19 @@ def _tree(record: PhaseRecord, runs: Iterable[DecidingRun], commit: str) -> str:
     seen = ((v.commit, v.tree) for v in record.results(Verified))
     told = (*seen, *((c.commit, c.tree) for c in works), *((r.commit, r.tree) for r in runs if not r.restored))
     return next((tree for of, tree in told if of == commit), "")
+
+
+def _sources(passes: tuple[PhaseRecord, ...], run: RunRecord, blobs: Blobs) -> Iterator[Source]:
+    first, last = passes[0], passes[-1]
+    commits = {"roadmap": first.brief.base, "config": run.start.base}
+    for what, paths in PLACES.items():
+        found = blobs(commits[what], paths)
+        path = next((path for path in paths if path in found), None)
+        if path:
+            yield Source(what=what, path=path, blob=found[path])
+    plans = (plan for done in (last, *reversed(passes[:-1])) for plan in (done.plan, done.brief.plan) if plan)
+    for blob in dict.fromkeys(blob_id(plan.text.encode("utf-8", "replace"), first.brief.base) for plan in plans):
+        yield Source(what="plan", path=f"{last.brief.dir}/PLAN.md", blob=blob)
 
 
 def _counts(found: Sorted) -> Counts:

@@ -7,6 +7,7 @@ from pathlib import Path
 from autopilot.authority.seal import Seal, known_seal, seal_of
 from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
+from autopilot.home_files import secure_database
 from autopilot.journal import failures, rows
 from autopilot.journal.chain import Chain, Tip, chain_of
 from autopilot.journal.failures import translated
@@ -62,6 +63,7 @@ def adopt(path: Path) -> int:
     """
     with translated(path), ExitStack() as undo:
         seal = seal_of(project_of(path))
+        secure_database(path)
         db = undo.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
         for setting in ("pragma trusted_schema = off", "pragma synchronous = full", "pragma fullfsync = on"):
             db.execute(setting)

@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.domain.asked_papers import Kept, Paper, empty, understood
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.home_files import open_file, read_file
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -35,7 +36,7 @@ class AskedFile:
     def _paper(self) -> Paper:
         with translated(self.path):
             try:
-                content = self.path.read_bytes()
+                content = read_file(self.path)
             except FileNotFoundError:
                 return empty()
         try:
@@ -53,7 +54,7 @@ class AskedFile:
     def _locked(self) -> Iterator[None]:
         lock = self.path.with_name(f".{self.path.name}.lock")
         with translated(lock):
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = open_file(lock, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield

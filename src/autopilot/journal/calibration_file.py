@@ -6,6 +6,7 @@ import msgspec
 
 from autopilot.domain.calibration import Calibration
 from autopilot.domain.sealed import intact, sealed
+from autopilot.home_files import read_file
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -31,7 +32,7 @@ class CalibrationFile:
     def _known(self) -> tuple[Calibration, bytes | None]:
         with translated(self._path):
             try:
-                content = self._path.read_bytes()
+                content = read_file(self._path)
             except FileNotFoundError:
                 return Calibration(), None
         if not intact(content):

@@ -6,6 +6,7 @@ from pathlib import Path
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.secrets import redact
+from autopilot.home_files import read_file
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
 
@@ -68,6 +69,6 @@ class FileDiagnostics:
 def _text(path: Path) -> str:
     with translated(path):
         try:
-            return path.read_text(encoding="utf-8", errors="replace")
+            return read_file(path).decode("utf-8", "replace")
         except FileNotFoundError:
             return ""

@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from autopilot import home_files
 from autopilot.journal.failures import translated
 
 TORN = ".*.tmp"
@@ -40,6 +41,9 @@ def flush_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     with translated(folder):
+        if home_files.HOME in folder.absolute().parts:
+            with home_files.folder(folder, make=True):
+                return
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
             flush_folder(folder.parent)
@@ -61,7 +65,7 @@ def replace_with_backup(path: Path, data: bytes) -> None:
         fresh = _written(path, data)
         try:
             _keep(path)
-        except OSError:
+        except (OSError, home_files.Foreign):
             fresh.unlink(missing_ok=True)
             raise
         _rename(fresh, path)
@@ -88,6 +92,8 @@ def backup_of(path: Path) -> Path:
 
 
 def _written(path: Path, data: bytes) -> Path:
+    if home_files.HOME in path.absolute().parts:
+        home_files.require_folder(path.parent)
     fd, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     fresh = Path(name)
     try:
@@ -105,7 +111,7 @@ def _written(path: Path, data: bytes) -> Path:
 def _mode(path: Path) -> int:
     """An existing file keeps its permissions; a new one is for its owner to write and for all to read."""
     try:
-        return path.stat().st_mode & 0o777
+        return path.lstat().st_mode & 0o777
     except FileNotFoundError:
         return 0o644
 
@@ -127,7 +133,7 @@ def _keep(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError:
-        spare = _written(backup_of(path), path.read_bytes())
+        spare = _written(backup_of(path), home_files.read_file(path))
     spare.replace(backup_of(path))
     # Renaming one link of a file onto another does nothing and leaves both.
     with contextlib.suppress(FileNotFoundError):

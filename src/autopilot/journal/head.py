@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from autopilot.domain.value import Value
+from autopilot.home_files import open_file, read_file
 from autopilot.journal.chain import Chain, Tip
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush, flush_folder, write_at
@@ -52,7 +53,7 @@ def read_slots(path: Path) -> tuple[Slot, ...]:
     """Those that are whole."""
     with translated(path):
         try:
-            content = path.read_bytes()
+            content = read_file(path)
         except FileNotFoundError:
             return ()
     lines = (content[at : at + _LINE_BYTES] for at in range(0, SLOTS * SLOT_BYTES, SLOT_BYTES))
@@ -71,7 +72,7 @@ class HeadFile:
     def __init__(self, path: Path, chain: Chain) -> None:
         self._path, self._chain = path, chain
         with translated(path):
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
 
     def write(self, tip: Tip) -> None:
         """On disk when this returns. In place, so a full disk cannot refuse it."""

@@ -11,6 +11,7 @@ import msgspec
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.person import HumanWord, Said
 from autopilot.domain.sealed import intact, sealed
+from autopilot.home_files import read_file, require_folder
 from autopilot.journal.failures import translated
 from autopilot.journal.files import flush_folder, make_folder, write_atomic
 
@@ -43,6 +44,7 @@ class FileInbox:
         Raises `StorageFailed` for a damaged one of ours: what a person said is not passed over.
         """
         try:
+            require_folder(self._folder)
             names = sorted(path.stem for path in self._folder.glob("*.json"))
         except OSError:
             return ()
@@ -61,7 +63,7 @@ class FileInbox:
 
     def _read(self, name: str) -> Said | None:
         try:
-            content = self._path(name).read_bytes()
+            content = read_file(self._path(name))
         except OSError:
             return None
         said = _said(content)

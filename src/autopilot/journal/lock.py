@@ -13,6 +13,7 @@ import msgspec
 
 from autopilot.domain.errors import RepositoryInvalid, RunLocked
 from autopilot.domain.value import Value
+from autopilot.home_files import open_file
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_at
@@ -49,7 +50,7 @@ class RunLock:
     def __enter__(self) -> Self:
         make_folder(self._path.parent)
         with translated(self._path), ExitStack() as undo:
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = open_file(self._path, os.O_RDWR | os.O_CREAT)
             undo.callback(self._release)
             if not _taken(self._fd):
                 raise _held_by(_content(self._fd))
@@ -88,7 +89,7 @@ def owner(folder: Path) -> Owner | None:
     path = folder / "lock"
     with translated(path):
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            fd = open_file(path, os.O_RDONLY)
         except FileNotFoundError:
             return None
         try:

@@ -11,6 +11,7 @@ import msgspec
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.scores import mean_score
+from autopilot.home_files import read_file
 from autopilot.journal.failures import translated
 from autopilot.journal.files import make_folder, write_atomic
 
@@ -121,7 +122,7 @@ class MetricsFile:
     def _known(self) -> tuple[tuple[dict[str, Any], ...], bytes | None]:
         with translated(self._path):
             try:
-                content = self._path.read_bytes()
+                content = read_file(self._path)
             except FileNotFoundError:
                 return (), None
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from autopilot.home_files import read_file
 from autopilot.journal.files import make_folder, write_atomic
 
 
@@ -23,6 +24,6 @@ class FileNudge:
 
     def names(self, wait: str) -> bool:
         try:
-            return wait in self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+            return wait in read_file(self._path).decode("utf-8", "replace").splitlines()
         except OSError:
             return False

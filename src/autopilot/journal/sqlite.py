@@ -10,6 +10,7 @@ from autopilot.authority.seal import Seal, known_seal, seal_of
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.protocols import Clock
+from autopilot.home_files import require_database, secure_database
 from autopilot.journal import failures, rows
 from autopilot.journal.chain import Chain, Tip, Unchecked
 from autopilot.journal.codec import UPGRADES, decode, encode
@@ -52,6 +53,8 @@ class SqliteJournal:
             head = newest(slots, self._chain)
             self._tip, self._lengths = rows.walk(self._db, self._path, self._chain)
             rows.check_head(self._db, self._path, head)
+            if head is None and (lost := newest(slots, None)) and lost.tip.seq:
+                raise failures.changed(self._path, f"entries lost (HEAD names entry {lost.tip.seq})")
             self._head = undo.enter_context(HeadFile(head_path(self._path), self._chain))
             if head is None:
                 self._head.lay()
@@ -220,6 +223,7 @@ def _own_chain(db: sqlite3.Connection, path: Path, seal: Seal | None, version: i
 
 
 def for_reading(path: Path) -> sqlite3.Connection:
+    require_database(path)
     # A reader of a closed WAL file would leave a -wal and a -shm behind; without a -wal nobody is writing.
     writing = path.with_name(f"{path.name}-wal").exists()
     uri = f"{path.absolute().as_uri()}?{'mode=ro' if writing else 'mode=ro&immutable=1'}"
@@ -242,6 +246,7 @@ def no_run(path: Path) -> NoRun:
 
 def _opened(path: Path, patience_s: float, seal: Seal) -> sqlite3.Connection:
     fresh = not path.exists()
+    secure_database(path)
     with ExitStack() as undo:
         # The journal's own lock lets one thread in at a time.
         db = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)

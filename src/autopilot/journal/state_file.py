@@ -9,6 +9,7 @@ import msgspec
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
 from autopilot.domain.sealed import FIELD, intact, sealed
+from autopilot.home_files import read_file
 from autopilot.journal.failures import translated
 from autopilot.journal.files import backup_of, flush_folder, make_folder, replace_with_backup, write_atomic
 from autopilot.journal.projection import VERSION, state_text
@@ -118,7 +119,7 @@ class StateFile:
 def _bytes(path: Path) -> bytes | None:
     with translated(path):
         try:
-            return path.read_bytes()
+            return read_file(path)
         except FileNotFoundError:
             return None
 

@@ -58,6 +58,11 @@ _LIMITS = {
     ("limits", "overload_most_seconds"): "overload_most_seconds",
     ("limits", "overload_tries"): "overload_tries",
     ("limits", "interruptions"): "interruptions",
+    ("limits", "work_files"): "work_files",
+    ("limits", "work_mebibytes"): "work_mebibytes",
+    ("limits", "file_mebibytes"): "file_mebibytes",
+    ("limits", "ignored_files"): "ignored_files",
+    ("limits", "walk_seconds"): "walk_seconds",
 }
 
 

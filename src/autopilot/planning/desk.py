@@ -61,13 +61,16 @@ class Pens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """`tried` runs the detected commands once and tells of those that do not run here."""
+    """
+    `tried` runs the detected commands once and tells of those that do not run here; it takes the hash of what the user
+    agrees to for this once.
+    """
 
     root: Path
     pens: Pens
     root_files: Callable[[], Mapping[str, str]]
     phase_folders: Callable[[], Folders]
-    tried: Callable[[], tuple[Note, ...]] = tuple
+    tried: Callable[[str], tuple[Note, ...]] = lambda _: ()
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]

@@ -224,6 +224,8 @@ MANIFESTS: tuple[tuple[str, Callable[[Mapping[str, str]], Detected]], ...] = (
     ("Makefile", _make),
 )
 """Looked for in this order; the first that exists decides."""
+READ = frozenset({*(name for name, _ in MANIFESTS), "mypy.ini", "pytest.ini", "setup.cfg", "tox.ini"})
+"""Whose text counts; of other files it is the name."""
 
 
 def _json(text: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -43,7 +43,7 @@ class Surroundings(Value, frozen=True, kw_only=True):
     """
     What was found around the project: prices, sandbox, an open run, reasons not to start.
 
-    `broken` says by its name why a command does not run here.
+    `broken` says by its name why a command does not run here, `last` how it ended the last time.
     """
 
     per_million: float | None = None
@@ -51,6 +51,7 @@ class Surroundings(Value, frozen=True, kw_only=True):
     habits: Habits = Habits()
     sandbox: str = ""
     broken: Mapping[str, str] = {}
+    last: Mapping[str, str] = {}
     resumes: str | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -69,7 +70,7 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         usd=estimate.priced(tokens, around.per_million),
         price_note=around.price_note,
         token_note=estimate.token_note(around.habits),
-        project=project_facts(project, around.broken),
+        project=project_facts(project, around.broken, around.last),
         agent=first.settings.agent,
         reviewer=first.settings.reviewer,
         model=known_model(first.settings.agent, first.settings.model),
@@ -100,14 +101,19 @@ def _context(phase: Phase, project: Project, first: RunStarted) -> sufficiency.C
     )
 
 
-def project_facts(project: Project, broken: Mapping[str, str] = MappingProxyType({})) -> ProjectFacts:
+def project_facts(
+    project: Project, broken: Mapping[str, str] = MappingProxyType({}), last: Mapping[str, str] = MappingProxyType({})
+) -> ProjectFacts:
     sources = detect.sources(project.config, project.detected)
     return ProjectFacts(
         type=project.detected.type,
         manifest=project.detected.manifest,
         commands={
             name: CommandSource(
-                command=getattr(project.commands, name), source=sources[name], broken=broken.get(name, "")
+                command=getattr(project.commands, name),
+                source=sources[name],
+                broken=broken.get(name, ""),
+                last=last.get(name, ""),
             )
             for name in COMMANDS
         },

@@ -14,15 +14,15 @@ from autopilot.domain.settings import Network, SandboxChoice, Settings
 from autopilot.domain.value import Value
 
 VARIABLE = "AUTOPILOT_SANDBOX"
+CARRIERS = ("claude", "codex", "gemini", "opencode", "goose", "qwen", "copilot", "pi", "acp", "exec")
 _READ: msgspec.json.Decoder[SandboxChoice | None] = msgspec.json.Decoder(SandboxChoice | None)
 
 
 class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
-    What agents are given beyond the usual.
+    What agents are given beyond the usual: `env` are further variables of the environment.
 
-    `folders` are further places below the home folder an agent may use, as its own account's are; `env` further
-    variables of the environment. A repository that could name them could have your secrets carried away.
+    A repository that could name them could have your secrets carried away.
 
     `failover` are agents to ask, one after the other, when the usual one is not to be had; `roles` has all that are
     asked for a role.
@@ -30,10 +30,19 @@ class AgentChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     confine: bool = True
     trust_repository_config: bool = False
-    folders: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     failover: tuple[str, ...] = ()
     roles: dict[Role, tuple[str, ...]] = {}
+
+
+class OwnFiles(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """
+    What the home of one agent has of the user's files, besides its account.
+
+    `carry` are files and folders below the program's own folder or, with `~/`, below the home.
+    """
+
+    carry: tuple[str, ...] = ()
 
 
 class NotifyChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,6 +83,7 @@ class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     keep_awake: bool = True
     wait: bool | None = None
     agent: AgentChoices = AgentChoices()
+    agents: dict[str, OwnFiles] = {}
     notify: NotifyChoices = NotifyChoices()
     traces: TraceChoices = TraceChoices()
     network: NetworkChoices = NetworkChoices()
@@ -89,12 +99,21 @@ def read(text: str | None, path: str) -> UserChoices:
             why="It says how commands and agents are confined, and how you are told of things.",
             do='Write it as sandbox = "auto" and [agent] confine = true; docs/configuration.md has all of it.',
         ) from error
-    if any(folder.startswith("/") or ".." in folder.split("/") for folder in choices.agent.folders):
-        raise ConfigInvalid(
-            f"{path} names a folder for agents that is not below your home folder.",
-            why="All else is hidden from agents or shown by other means.",
-            do='Name folders relative to your home, as in folders = [".config/my-agent"].',
-        )
+    for name, own in choices.agents.items():
+        if name not in CARRIERS:
+            raise ConfigInvalid(
+                f"{path} has files for {name!r}, which is not an agent.",
+                why="They would reach nobody, and you would believe they did.",
+                do=f"Write [agents.NAME] with one of {', '.join(CARRIERS)}.",
+            )
+        for file in own.carry:
+            parts = file.removeprefix("~/").split("/")
+            if not {"", ".", ".."}.isdisjoint(parts) or file == "~":
+                raise ConfigInvalid(
+                    f"{path} wants to carry {file!r} to {name}, which is no file below your home.",
+                    why="Nothing else of yours reaches an agent.",
+                    do='Name files as in carry = ["settings.json", "~/.gitconfig"].',
+                )
     return choices
 
 
@@ -130,7 +149,7 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         settings,
         confine_agents=choices.agent.confine,
         trust_repository_config=choices.agent.trust_repository_config,
-        agent_folders=choices.agent.folders,
+        carry={name: own.carry for name, own in choices.agents.items() if own.carry},
         agent_env=choices.agent.env,
         keep_awake=settings.keep_awake and choices.keep_awake,
         backends={**settings.backends, **choices.agent.roles},

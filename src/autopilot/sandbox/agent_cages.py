@@ -1,4 +1,4 @@
-"""Starts agents' own programs confined: they write only where they work and keep their account."""
+"""Starts agents' own programs confined: they write only where they work and in the home they were lent."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,12 +17,11 @@ from autopilot.sandbox.egress.program import CANNOT
 from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
-from autopilot.sandbox.toolchain import is_within
 
 Started = Callable[[int], None] | None
 # Where an agent's proxy listens: the host and the port.
 Address = tuple[str, int]
-TEMPORARY = "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
+HOME, TEMPORARY = "/tmp/home", "/tmp"  # noqa: S108 - a tmpfs inside the sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class BubblewrapAgents:
 
     def _caged(self, job: Job, started: Started, way_out: Passage | None = None) -> Ran:
         seen = sight(job, self.view)
-        environment = {**job.env, "TMPDIR": TEMPORARY}
+        environment = {**job.env, "HOME": seen.home or HOME, "TMPDIR": TEMPORARY}
         words = ("--chdir", seen.place, "--", *shell.limited(job.argv, self.walls.ceilings))
         network = ("--unshare-net",) if self.proxy or way_out else ()
         argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
@@ -79,7 +78,7 @@ def cage(seen: Sight) -> Iterator[str]:
     resolver = os.path.realpath(RESOLVER)
     if resolver != RESOLVER:
         yield from ("--ro-bind-try", resolver, resolver)
-    mounts: dict[str, tuple[str, ...]] = {seen.home: ("--tmpfs", seen.home)}
+    mounts: dict[str, tuple[str, ...]] = {} if seen.home else {HOME: ("--dir", HOME)}
     mounts |= {path: ("--ro-bind-try", path, path) for path in seen.readable}
     mounts |= {path: ("--bind-try", path, path) for path in seen.writable}
     mounts |= {path: tuple(mask(path)) for path in seen.hidden}
@@ -126,7 +125,7 @@ class LandlockAgents:
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = scratch.path
-            home = _home(private, seen)
+            home = seen.home or _empty_home(private)
             writable = (*seen.writable, private, *DEVICES, *TERMINALS)
             launcher = launched(_open(self.fences.shown, seen), writable, program, seen.own, network)
             environment = {**job.env, "HOME": home, "TMPDIR": private}
@@ -189,15 +188,9 @@ def _open(shown: tuple[str, ...], seen: Sight) -> Iterator[str]:
         yield from without(path, seen.hidden)
 
 
-def _home(private: str, seen: Sight) -> str:
-    """An empty home with links to the account's real places, which may be written to."""
+def _empty_home(private: str) -> str:
     home = Path(private, "home")
     home.mkdir()
-    for path in seen.writable:
-        if is_within(path, seen.home) and path != seen.home and not is_within(private, path):
-            link = home / Path(path).relative_to(seen.home)
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(path)
     return str(home)
 
 
@@ -222,7 +215,7 @@ class SeatbeltAgents:
             proxy = ("127.0.0.1", way_out.port) if way_out else self.proxy
             network = seatbelt.proxied(proxy[1]) if proxy else seatbelt.OPEN_NETWORK
             text = seatbelt.profile(seen.readable, (*seen.writable, private), network=network, hidden=seen.hidden)
-            environment = {**job.env, "HOME": _home(private, seen), "TMPDIR": private}
+            environment = {**job.env, "HOME": seen.home or _empty_home(private), "TMPDIR": private}
             argv = (seatbelt.PROGRAM, "-p", text, *job.argv)
             caged = msgspec.structs.replace(job, argv=argv, env=environment)
             caged = led_out(caged, way_out) if way_out else caged

@@ -1,4 +1,4 @@
-"""What an agent's own program gets to see: its tools, its own account, the workspace, and little else."""
+"""What an agent's own program gets to see: its tools, the home it was lent, the workspace, and little else."""
 
 import os
 import stat
@@ -9,12 +9,6 @@ from pathlib import Path
 from autopilot.domain.running import Job
 from autopilot.sandbox.toolchain import PROJECT_SIGNS, SYSTEM, Toolchain, is_within, look
 
-# Where coding agents keep account and settings below the home folder. They renew their tokens there.
-OWN_FOLDERS = (
-    ".claude", ".claude.json", ".codex", ".gemini", ".config/opencode", ".local/share/opencode",
-    ".local/state/opencode", ".config/goose", ".local/share/goose", ".qwen", ".copilot",
-    ".config/github-copilot", ".pi",
-)  # fmt: skip
 # Files of a repository that agents take for their own settings: they can name hooks, servers and keys.
 REPOSITORY_CONFIG = (
     ".claude",
@@ -39,8 +33,7 @@ PYTHON_PACKAGE = "__init__.py"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentView:
     """
-    What the user allows an agent. `readable` is shown besides its tools, `own` are further places below the home.
-    `hidden` is never shown, whatever it lies in.
+    What the user allows an agent. `readable` is shown besides its tools. `hidden` is never shown, whatever it lies in.
 
     `trusts_repository` lets the agent load settings that come with the repository it works on. Otherwise `settings`
     says which of their names to hide from a call in a folder, and `beside` what else a call in a folder may read.
@@ -52,7 +45,6 @@ class AgentView:
     """
 
     readable: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     trusts_repository: bool = False
     settings: Callable[[str], Collection[str]] = lambda _: REPOSITORY_CONFIG
@@ -66,7 +58,7 @@ class AgentView:
 class Sight:
     """
     One call's view: `hidden` lies in what is shown and must not be seen. `place` is where the agent starts, `own` where
-    its program comes from.
+    its program comes from, `home` the folder it was lent, empty without one. The user's own home is never shown.
 
     Python must list a folder to load a module from it, so names in `own` can be listed. Landlock cannot except a
     folder from that: there the names of what is hidden can be listed too, never read.
@@ -82,9 +74,8 @@ class Sight:
 
 def sight(job: Job, view: AgentView) -> Sight:
     """Worked out anew for every call: the workspace is another one, and an agent may have written there since."""
-    home, (top, place) = _home(job.env), top_and_place(job.cwd, view.below)
-    tools, own = _tools(job), tuple(_own_programs(job, home))
-    account = (f"{home}/{name}" for name in (*OWN_FOLDERS, *view.own))
+    home, (top, place) = os.path.realpath(job.home) if job.home else "", top_and_place(job.cwd, view.below)
+    tools, own = _tools(job), tuple(_own_programs(job, users_home(os.environ)))
     around = () if view.trusts_repository else dict.fromkeys((top, place))
     settings = tuple(path for folder in around for path in repository_config(folder, view.settings(folder)))
     shown = (*view.readable, *view.beside(place))
@@ -95,7 +86,7 @@ def sight(job: Job, view: AgentView) -> Sight:
         home=home,
         own=own,
         readable=readable,
-        writable=(top, *(path for path in account if os.path.exists(path))),  # noqa: PTH110 - may be unreadable
+        writable=(top, *((home,) if home else ())),
         hidden=(*settings, *filter(os.path.lexists, ours), *_kept_back(job, own)),
     )
 
@@ -121,7 +112,7 @@ def repository_config(folder: str, names: Collection[str] = REPOSITORY_CONFIG) -
             yield path
 
 
-def _home(environment: Mapping[str, str]) -> str:
+def users_home(environment: Mapping[str, str]) -> str:
     """A home that is the root of everything is none."""
     home = os.path.realpath(environment.get("HOME") or NO_HOME)
     return NO_HOME if home == "/" else home
@@ -135,8 +126,12 @@ def _tools(job: Job) -> Toolchain:
 
 
 def _named(environment: Mapping[str, str]) -> dict[str, str]:
-    """With the places of data the user's own environment names, which is not passed on to agents."""
-    return {**os.environ, **environment}
+    """
+    With the places of data the user's own environment names, which is not passed on to agents.
+
+    Tools lie below the user's home, whatever home the program has.
+    """
+    return {**os.environ, **environment, "HOME": users_home(os.environ)}
 
 
 def _own_programs(job: Job, home: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from autopilot import home_files
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.running import Job, Ran
 from autopilot.domain.value import Value
@@ -133,6 +134,7 @@ class KeptProcesses:
         return self._folder / hashlib.sha256(self._others.own(call).encode()).hexdigest()[:24]
 
     def _places(self) -> Iterator[Path]:
+        home_files.require_folder(self._folder)
         return iter(sorted(self._folder.iterdir()) if self._folder.is_dir() else ())
 
     def _holds(self, place: Path, job: Job) -> bool:
@@ -159,8 +161,8 @@ class KeptProcesses:
     def _begin(self, place: Path, job: Job, started: Callable[[int], None] | None) -> None:
         program = find_program(job.argv[0], job.cwd, job.env)
         mark = self._others.own(job.mark)
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        place.mkdir(mode=0o700)
+        with home_files.folder(self._folder, make=True) as here:
+            os.mkdir(place.name, 0o700, dir_fd=here)
         (place / keeper.INPUT).write_bytes(job.stdin)
         (place / keeper.LEASE).touch()
         paper = Paper(call=job.mark, mark=mark, whose=self._whose, cwd=job.cwd, asked=asked_in(job), boot=self._boot)
@@ -274,7 +276,7 @@ def printed(place: Path, name: str, most: int) -> bytes:
     kept = Kept(most)
     for part in (name, f"{name}{keeper.OLDER}", f"{name}{keeper.NEWER}"):
         with suppress(FileNotFoundError):
-            kept.add((place / part).read_bytes())
+            kept.add(home_files.read_file(place / part))
     return kept.whole()
 
 
@@ -291,20 +293,20 @@ def written_by(place: Path) -> int:
 
 def paper_of(place: Path) -> Paper | None:
     try:
-        return msgspec.json.decode((place / _PAPER).read_bytes(), type=Paper)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(home_files.read_file(place / _PAPER), type=Paper)
+    except (OSError, home_files.Foreign, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def end_of(place: Path) -> End | None:
     try:
-        told, _, proof = (place / keeper.RESULT).read_text().rstrip().rpartition(" ")
+        told, _, proof = home_files.read_file(place / keeper.RESULT).decode().rstrip().rpartition(" ")
         if proof != keeper.checksum(told):
             return None
         why, code, seconds, out, err = told.split()
         fields = {"why": why, "exit_code": None if code == "-" else int(code), "seconds": seconds, "seen": (out, err)}
         return msgspec.convert(fields, End, strict=False)
-    except (OSError, ValueError, msgspec.ValidationError):
+    except (OSError, home_files.Foreign, ValueError, msgspec.ValidationError):
         return None
 
 
@@ -347,9 +349,9 @@ def renewed(place: Path) -> bool:
 def _keeper(place: Path) -> tuple[int, str]:
     """Its number and its state; without a state when it is gone, or the number another's."""
     try:
-        pid, birth, _ = (place / keeper.KEEPER).read_text().split()
+        pid, birth, _ = home_files.read_file(place / keeper.KEEPER).decode().split()
         fields = marks.stat_of(pid)
-    except (OSError, ValueError):
+    except (OSError, home_files.Foreign, ValueError):
         return 0, ""
     return (int(pid), fields[0].decode()) if fields[19] == birth.encode() else (0, "")
 

@@ -24,6 +24,8 @@ NAMESPACES = 0x7E020080
 TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX: typing into the terminal we were started from
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 KINDS, STREAM, SEQPACKET = 0xF, 1, 5
+# Pairs that cannot be led elsewhere. Rust starts programs with one of packets.
+CONNECTED = (STREAM, SEQPACKET)
 ROUTES, ANY_PROTOCOL, TCP = 0, 0, 6
 FAST_OPEN = 0x20000000
 FLAGS_AT = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
@@ -61,7 +63,7 @@ ON_LANDLOCK = Rules(
     refused=(*KERNEL, *MOUNTS, *OTHERS_MEMORY, *CALLING_OUT),
     absent=(*ABSENT, "clone3"),
     families=(),
-    pairs=(STREAM, SEQPACKET),
+    pairs=CONNECTED,
 )
 # An agent needs its service and may bring a sandbox of its own, which needs namespaces and mounts. A socket of the file
 # system leads to whoever listens there, through every wall; so does one to the machine this one runs on (vsock).
@@ -70,7 +72,7 @@ FOR_AGENTS = Rules(
     absent=ABSENT,
     families=(INET, INET6, NETLINK),
     unknown_family=errno.EAFNOSUPPORT,
-    pairs=(STREAM,),
+    pairs=CONNECTED,
     no_namespaces=False,
 )
 # As FOR_AGENTS where there are no namespaces: it can see the processes of others, but not touch them.

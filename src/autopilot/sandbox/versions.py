@@ -15,7 +15,7 @@ from autopilot.domain.errors import AutopilotError
 from autopilot.domain.running import Job, Processes
 from autopilot.sandbox.launching import SYSTEM_FOLDERS
 from autopilot.sandbox.scratch import scratch_folder
-from autopilot.sandbox.toolchain import Toolchain, look
+from autopilot.sandbox.toolchain import Toolchain, is_within, look
 
 SECONDS = 20.0
 # Programs that answer `--version` at once and do nothing else.
@@ -56,11 +56,20 @@ def tool_versions(processes: Processes, commands: Iterable[str], environment: Ma
     return found
 
 
-def tool_check(processes: Processes, commands: Iterable[str], environment: Mapping[str, str]) -> Iterator[Check]:
-    """Whether the programs that the project's commands start with run here; nothing if we know none of them."""
+def tool_check(
+    processes: Processes, commands: Iterable[str], environment: Mapping[str, str], top: Path
+) -> Iterator[Check]:
+    """
+    Whether the programs that the project's commands start with run here; nothing if we know none of them.
+
+    A program that lies in the repository below `top` is not started: whoever looks starts nothing of it.
+    """
     tools, there, troubles = look(environment), list[str](), list[str]()
     for name in programs(commands):
         program = _place(name, tools)
+        if program and is_of_repository(program, top):
+            there.append(f"{name} of the project (not asked)")
+            continue
         said = ask(processes, program, tools) if program else Asked(trouble="is not on PATH")
         if said.trouble:
             troubles.append(f"{name} {said.trouble}")
@@ -73,6 +82,13 @@ def tool_check(processes: Processes, commands: Iterable[str], environment: Mappi
             found="; ".join([*troubles, *([", ".join(there)] if there else [])]),
             fix="Install it, or choose a version of it, until it answers `--version`. Commands that need it fail.",
         )
+
+
+def is_of_repository(program: str, top: Path) -> bool:
+    """Whether a program lies there, by its path or by where that leads; one found by a relative path counts as well."""
+    return not Path(program).is_absolute() or any(
+        is_within(path, str(top.resolve())) for path in (program, os.path.realpath(program))
+    )
 
 
 def missing_program(command: str, root: Path, environment: Mapping[str, str]) -> str:

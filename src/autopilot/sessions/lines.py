@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from autopilot.home_files import folder, open_file, read_file
 from autopilot.sessions.private_files import unwritable
 
 
@@ -20,8 +21,8 @@ class LineFile:
     def append(self, record: msgspec.Struct | Mapping[str, Any]) -> None:
         line = msgspec.json.encode(record) + b"\n"
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            with folder(self.path.parent, make=True):
+                fd = open_file(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         except OSError as error:
             raise unwritable(self.path, error) from error
         try:
@@ -36,7 +37,7 @@ class LineFile:
     def read(self) -> tuple[dict[str, Any], ...]:
         """Every object in the file, oldest first; what is damaged, and a file that is not there, are passed over."""
         try:
-            text = self.path.read_bytes()
+            text = read_file(self.path)
         except OSError:
             return ()
         return objects_in(text)

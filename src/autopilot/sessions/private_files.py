@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
+from autopilot.home_files import folder
 
 PRIVATE = 0o600
 
@@ -12,7 +13,8 @@ PRIVATE = 0o600
 def write_private(path: Path, data: bytes) -> None:
     """A reader sees the old content or the new one, and nobody but the owner sees either."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with folder(path.parent, make=True):
+            pass
         _replace(path, data)
     except OSError as error:
         raise unwritable(path, error) from error

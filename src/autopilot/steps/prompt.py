@@ -83,9 +83,13 @@ def all_criteria(record: PhaseRecord) -> tuple[Criterion, ...]:
 
 def criteria_under(record: PhaseRecord, plan: Plan | None) -> tuple[Criterion, ...]:
     """The same with a plan that is not in force yet."""
+    return merged(record.phase.criteria, plan)
+
+
+def merged(users: tuple[Criterion, ...], plan: Plan | None) -> tuple[Criterion, ...]:
     planned = tuple(c for task in (plan.tasks if plan else ()) for c in task.criteria)
     kept: dict[tuple[str, Expectation | None], Criterion] = {}
-    for criterion in (*record.phase.criteria, *planned):
+    for criterion in (*users, *planned):
         key = (criterion.command, criterion.expect) if criterion.command else (criterion.text, None)
         kept.setdefault(key, criterion)
     return tuple(kept.values())

@@ -31,20 +31,27 @@ class SpecRun(Value, frozen=True, kw_only=True):
 
 def specs(record: PhaseRecord) -> tuple[tuple[str, TaskTest], ...]:
     """Each test file of the plan in force with the task it belongs to."""
-    tests = record.plan.tests if record.plan else ()
+    return _named(record.plan.tests if record.plan else ())
+
+
+def _named(tests: Iterable[TaskTest]) -> tuple[tuple[str, TaskTest], ...]:
     return tuple((found["task"], test) for test in tests if (found := _NAME.fullmatch(test.path)))
 
 
 def spec_criteria(record: PhaseRecord, criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
     """A criterion for every test file that none of the given ones runs."""
+    return unrun_specs(record.plan.tests if record.plan else (), record.brief.dir, criteria)
+
+
+def unrun_specs(tests: Iterable[TaskTest], folder: str, criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
     commands = tuple(c.command for c in criteria if c.command)
     return tuple(
         Criterion(
             id=f"{task}.test",
             text=f"the test of task {task} passes",
-            command=f"bash {shlex.quote(f'{record.brief.dir}/{t.path}')}",
+            command=f"bash {shlex.quote(f'{folder}/{t.path}')}",
         )
-        for task, t in specs(record)
+        for task, t in _named(tests)
         if not any(t.path in command for command in commands)
     )
 

@@ -117,7 +117,8 @@ def _surroundings(forecast: Forecast) -> Iterator[str]:
     for name, command in project.commands.items():
         shown = clean(command.command, 90) if command.command else "none, its gate is skipped"
         broken = f" -- does not run here: {clean(command.broken, 200)}" if command.broken else ""
-        yield f"  {name:<8} {shown} ({command.source}){broken}"
+        last = f", {clean(command.last)}" if command.last else ""
+        yield f"  {name:<8} {shown} ({command.source}{last}){broken}"
     reviewer = f", reviewer {clean(forecast.reviewer)}" if forecast.reviewer else ""
     yield f"Agent: {clean(forecast.agent)}{reviewer}, model {clean(forecast.model or 'its own')}"
     yield f"Sandbox: {clean(forecast.sandbox, 300)}"

@@ -34,7 +34,7 @@ def page(statement: Statement, where: str, *, signed: bool) -> str:
         f"Spec      {proof.spec.path} {proof.spec.sha256}",
         f"Plan      {proof.plan_sha256 or 'none'}, {len(proof.frozen_tests)} frozen test files",
         *((f"Outcome   {clean(proof.reason)}",) if proof.outcome else ()),
-        f"Score     {'none' if proof.score is None else proof.score} (threshold {proof.threshold})",
+        f"Score     {'none' if proof.score is None else proof.score} (threshold {proof.threshold}), as reviewers said",
         f"Checks    {proof.checks.passed} passed, {proof.checks.warned} warned, {proof.checks.failed} failed",
         f"Tools     {', '.join(f'{name} {version}' for name, version in proof.tools.items()) or 'unknown'}",
         f"Signed    {_yes(signed)}",
@@ -55,9 +55,10 @@ def comparison(done: Recheck) -> str:
     rows = [("Check", "When", "Then", "Now", "")]
     rows += [(r.name, r.when, r.then, r.now, "same" if r.same else "DIFFERS") for r in done.repeated]
     verdict = (
-        f"Phase {done.phase}: the receipt holds. {len(done.repeated)} commands gave the same ({done.result})."
+        f"Phase {done.phase}: {clean(done.finding)}. Its {len(done.repeated)} commands are those that roadmap, config "
+        f"and plan ask for; they were run again here and agree ({done.result})."
         if done.same
-        else f"Phase {done.phase}: the receipt does not hold."
+        else f"Phase {done.phase}: the receipt is not reproduced."
     )
     return "\n".join(
         (

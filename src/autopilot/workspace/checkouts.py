@@ -84,7 +84,9 @@ class Checkouts:
         with suppress(OSError):
             spares = sum(1 for _ in self.folder.glob(f"{SPARE}*{RECORD}"))
             large = _beside(path, INDEX).stat().st_size >= self.pool_from
-            return large and spares < MAX_SPARES and path.is_dir() and not path.is_symlink()
+            plain = path.is_dir() and not path.is_symlink()
+            # One that a command has filled takes longer to clear than to write anew.
+            return large and spares < MAX_SPARES and plain and not self.slot_at(path).volume()
         return False
 
     def _remove(self, path: Path) -> None:

@@ -4,21 +4,25 @@ import os
 import re
 import shutil
 import stat
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.errors import StorageFailed
+from autopilot.domain.errors import TOO_MUCH, NoAnswer, StorageFailed
 from autopilot.domain.evidence import Change
 from autopilot.domain.remembering import remember
 from autopilot.domain.running import Ran
+from autopilot.domain.settings import Limits
 from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
 from autopilot.workspace.history import History
 from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
 from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import GITLINK, LEFT_OUT, Difference, Store, shown
+from autopilot.workspace.store import GITLINK, LEFT_OUT, Difference, Store, safe_name, shown
 from autopilot.workspace.veil import Veil
+from autopilot.workspace.volume import BY_PRODUCTS, Measuring
 
 
 class Laid(msgspec.Struct, frozen=True):
@@ -29,8 +33,6 @@ class Laid(msgspec.Struct, frozen=True):
 
 
 MOST_TOLD, MOST_LISTED = 20, 16
-# What Python leaves beside the code of whoever runs it. Nobody means to commit that, and checks make their own.
-BY_PRODUCTS = ("__pycache__",)
 _COMPLAINT = re.compile(rb"^(?:error|fatal): ", re.MULTILINE)
 
 
@@ -71,10 +73,16 @@ class Slot:
     listings: dict[str, Listing] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
     veil: Veil | None = None
+    limits: Limits = Limits()  # noqa: RUF009 - frozen, so it is safe to share
 
     @property
     def index(self) -> Path:
         return self.folder.with_name(f"{self.folder.name}.index")
+
+    @property
+    def swollen(self) -> Path:
+        """There as long as more lies in the folder than can be committed: it is not cleared for something else then."""
+        return self.folder.with_name(f"{self.folder.name}.swollen")
 
     @property
     def _record(self) -> Path:
@@ -149,6 +157,9 @@ class Slot:
                 why="What was not committed from it is lost; a missing folder is never taken for deleted files.",
                 do="Run `autopilot resume`; the step is done again.",
             )
+        if over := self.volume():
+            self.swollen.write_text(over, encoding="utf-8")
+            raise NoAnswer(TOO_MUCH, over)
         staged = self._staged(base)
         if not staged.left_out and not staged.found.new_links:
             return staged
@@ -157,6 +168,23 @@ class Slot:
         taken = {shown(touched.path) for touched in again.found.touched}
         cleared = (name for name in staged.left_out if name not in taken)
         return Staged(again.tree, again.found, tuple(dict.fromkeys((*again.left_out, *cleared))))
+
+    def volume(self) -> str:
+        """What there is too much of, before git looks at a single file; empty where all is within bounds."""
+        git = self.store.git.at(GIT_INDEX_FILE=self.index, GIT_WORK_TREE=self.folder)
+        aside = (*self.aside, *self.store.within.ours)
+        found = Measuring(folder=self.folder, aside=aside, git=git, limits=self.limits).measure()
+        return found.told() if found.over else ""
+
+    def set_aside(self, place: Path) -> None:
+        """The folder with more in it than can be committed is moved there as it is."""
+        if self.swollen.exists():
+            place.mkdir(parents=True, exist_ok=True)
+            name = f"{safe_name(self.store.run)}-{self.folder.name}-{time.time_ns()}"
+            with suppress(FileNotFoundError):
+                self.folder.rename(place / name)
+            self._record.unlink(missing_ok=True)
+            self.swollen.unlink()
 
     def _staged(self, base: str) -> Staged:
         index = self.folder.with_name(f"{self.folder.name}.seal.index")
@@ -193,8 +221,13 @@ class Slot:
         return parse_listing(git.out("ls-files", "-s", "-z")).links
 
     def seal(self, base: str, message: str) -> Change:
-        """One durable commit of all that changed, whatever the agent committed itself."""
+        """
+        One durable commit of all that changed, whatever the agent committed itself.
+
+        Raises `NoAnswer` where that is too much: then nothing is added, and the folder stays as it is.
+        """
         staged = self.stage(base)
+        self.swollen.unlink(missing_ok=True)
         if not staged.found.touched:
             return Change(base=base, commit=base, tree=self.store.tree(base), left_out=staged.left_out)
         trailers = "".join(f"{LEFT_OUT}: {name}\n" for name in staged.left_out)
@@ -206,7 +239,10 @@ class Slot:
         laid = self.laid()
         if laid is None or not self.is_whole():
             return None
-        staged = self.stage(laid.commit)
+        try:
+            staged = self.stage(laid.commit)
+        except NoAnswer:
+            return None  # it is not lost: the folder is moved aside before something else is laid out there
         same = not staged.found.touched or not self.store.difference(base, staged.tree).touched
         return None if same else self.store.keep(staged.tree, base, step)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.running import Processes
-from autopilot.workspace.git import OURS, Git, our_env
+from autopilot.workspace.git import CLOSED, OURS, Git, our_env
 from autopilot.workspace.store import READ_ONLY_DIFF
 
 MOST_BYTES = 24_000_000
@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 def reader(repository: Path, processes: Processes, env: Mapping[str, str]) -> Git:
     """The bare repository `.autopilot/repo.git`, read with nothing of the surroundings."""
-    settings = our_env(env.get("PATH", "/usr/bin:/bin")) | {"GIT_DIR": str(repository)}
+    settings = our_env(env.get("PATH", "/usr/bin:/bin")) | CLOSED | {"GIT_DIR": str(repository)}
     return Git(processes=processes, cwd=repository.parent, env=settings, flags=OURS)
 
 

@@ -30,6 +30,8 @@ LOCKLESS = frozenset({
     "ls-tree", "ls-files", "rev-parse", "cat-file", "diff-tree", "hash-object", "merge-base", "check-ignore",
     "rev-list", "log", "for-each-ref", "commit-tree", "merge-tree", "status", "diff-files",
 })  # fmt: skip
+# Objects that are missing are not fetched: a remote can name a program.
+CLOSED = {"GIT_ALLOW_PROTOCOL": "-", "GIT_NO_LAZY_FETCH": "1"}
 AGAIN = 3
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 # What git says when it is our own repository that cannot be written.

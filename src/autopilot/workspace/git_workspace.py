@@ -17,6 +17,8 @@ from autopilot.domain.protocols import Landing, Merging, Taken
 from autopilot.domain.remembering import remember
 from autopilot.domain.running import Processes, Ran
 from autopilot.domain.sealed import sealed
+from autopilot.domain.settings import Limits
+from autopilot.home_files import folder as home_folder
 from autopilot.workspace.album import FileAlbum
 from autopilot.workspace.beneath import opened, write_atomic
 from autopilot.workspace.checkouts import Checkouts
@@ -27,12 +29,12 @@ from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
 from autopilot.workspace.merges import merge
 from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
-from autopilot.workspace.portions import portion
+from autopilot.workspace.portions import portion, tree_with
 from autopilot.workspace.removal import remove
 from autopilot.workspace.repo_map.atlas import GitAtlas
 from autopilot.workspace.skeleton import Skeleton
 from autopilot.workspace.store import MOST_KNOWN, Identity, Store
-from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links
+from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links, scripts_in
 from autopilot.workspace.texts import changed_texts, wanted_texts
 from autopilot.workspace.user_files import find_top
 from autopilot.workspace.user_repo import Start, UserRepository, read_start
@@ -97,6 +99,7 @@ class GitWorkspace:
         self._listings: dict[str, Listing] = {}
         self._planning: dict[str, str] = {}
         self._source: Source = Nothing()
+        self._limits = Limits()
         self._turn = threading.RLock()
         self._written = Written(self._notes / f"{run}.written.json")
 
@@ -104,13 +107,18 @@ class GitWorkspace:
         """Where clones and checkouts get their dependency folders from. To be said before the first is laid out."""
         self._source = source
 
+    def bound(self, limits: Limits) -> None:
+        """How much one agent may leave to be committed. To be said before the first folder is laid out."""
+        self._limits = limits
+
     def set_up(self, command: str, names: tuple[str, ...], run: Run, tell: Callable[[str], None]) -> SetUp:
         """Folders made by a command of the user's instead, in a place of their own."""
+        scripts = frozenset(scripts_in(command))
 
         def lay(place: Path, commit: str) -> None:
             with storage_errors("laying out a place for the set-up"):
                 remove(place)
-                self._slot_at(place).reset(commit)
+                self._slot_at(place).reset(self._with_own_scripts(commit, scripts))
                 self._within.laid(place)
 
         return SetUp(
@@ -124,10 +132,20 @@ class GitWorkspace:
             within=self._within,
         )
 
+    def _with_own_scripts(self, commit: str, scripts: Collection[str]) -> str:
+        """The commit with these files as the run found them: the user agreed to those, and not to an agent's."""
+        changed = self._store.difference(commit, self.start().base).touched
+        wanted = [touched for touched in changed if self._store.named(touched.path) in scripts]
+        if not wanted:
+            return commit
+        tree = tree_with(self._store, commit, wanted, f"set-up-{commit}")
+        return self._store.commit(tree, commit, "set-up with the scripts that the run began with")
+
     def in_slot(self, slot: int) -> "GitWorkspace":
         """The same run with another folder for its agent."""
         other = GitWorkspace(self._places, self._processes, self._run, self._env, slot=slot)
         other.supply(self._source)
+        other.bound(self._limits)
         return other
 
     @property
@@ -194,7 +212,8 @@ class GitWorkspace:
             if self._start_record.exists():
                 return read_start(self._start_record)
             shape, start = self._user.shape(), self._user.start()
-            self._places.home.mkdir(exist_ok=True)
+            with home_folder(self._places.home, make=True):
+                pass
             self._user.ignore(self._places.home.name, shape.exclude)
             self._store.create(shape.object_format)
             self._store.fetch(self._top, start.base, f"refs/autopilot/base/{self._run}")
@@ -242,6 +261,7 @@ class GitWorkspace:
 
     def clone(self, commit: str, files: Mapping[str, str]) -> str:
         with storage_errors("laying out a clone"):
+            self._slot.set_aside(self._places.pool / "aside")
             return self._lay_out(self._slot, commit, files)
 
     def seal(self, folder: str, base: str, message: str) -> Change:
@@ -293,6 +313,10 @@ class GitWorkspace:
 
     def read(self, commit: str, path: str) -> str | None:
         return self._store.read(commit, path)
+
+    def blobs(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+        """The ids of those of the project's files that the commit has as plain ones."""
+        return self._store.blobs(commit, paths)
 
     def diff(self, base: str, commit: str) -> str:
         return self._store.diff(base, commit)
@@ -362,8 +386,9 @@ class GitWorkspace:
     def _slot_at(self, folder: Path) -> Slot:
         folder, aside = self._within.above(folder), self._source.names
         if self._is_working(str(folder)) and self._veil:
-            return Slot(folder, self._store, self._shown, self._veiled_skeleton, self._listings, aside, self._veil)
-        return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside)
+            skeleton, veil = self._veiled_skeleton, self._veil
+            return Slot(folder, self._store, self._shown, skeleton, self._listings, aside, veil, self._limits)
+        return Slot(folder, self._store, self._history, self._skeleton, self._listings, aside, limits=self._limits)
 
     def _is_working(self, folder: str) -> bool:
         return Path(folder).resolve().is_relative_to(self._trees_folder)

@@ -13,7 +13,7 @@ SLOT = "part"
 def portion(store: Store, whole: Change, paths: Collection[str], onto: str, message: str) -> Change:
     """A durable commit on `onto` that leaves those paths as `whole` leaves them; `onto` itself when nothing differs."""
     wanted = [t for t in store.difference(whole.base, whole.commit).touched if store.named(t.path) in paths]
-    tree = _tree(store, onto, wanted)
+    tree = tree_with(store, onto, wanted, _own("portion", store))
     found = store.difference(onto, tree)
     if not found.touched:
         return Change(base=onto, commit=onto, tree=store.tree(onto))
@@ -22,8 +22,9 @@ def portion(store: Store, whole: Change, paths: Collection[str], onto: str, mess
     return store.described(onto, commit, found)
 
 
-def _tree(store: Store, onto: str, wanted: list[Touched]) -> str:
-    index = store.folder / f"{_own('portion', store)}.index"
+def tree_with(store: Store, onto: str, wanted: list[Touched], name: str) -> str:
+    """The tree of `onto` with those paths as they are after the change; `name` is nobody else's at this moment."""
+    index = store.folder / f"{name}.index"
     git = store.git.at(GIT_INDEX_FILE=index)
     try:
         index.unlink(missing_ok=True)

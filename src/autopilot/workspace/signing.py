@@ -4,14 +4,15 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from autopilot import home_files
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.running import Job, Processes, Ran
-from autopilot.workspace.beneath import opened, write_atomic
+from autopilot.workspace.beneath import write_atomic
 from autopilot.workspace.git import Git, storage_errors
 
 NAMESPACE = "autopilot-receipt"
@@ -49,8 +50,8 @@ class GitSigner:
 
     def sign(self, text: str) -> str | None:
         kept = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()}.sig"
-        if kept.is_file():
-            return kept.read_text(encoding="utf-8")
+        with suppress(FileNotFoundError):
+            return home_files.read_file(kept).decode()
         try:
             made = self._made(text.encode())
         except Unsigned as why:
@@ -58,10 +59,8 @@ class GitSigner:
                 self._told.append(str(why))
                 self.warn(f"Receipts are not signed: {why}.")
             return None
-        with storage_errors("keeping a signature"):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with opened(self.folder) as folder:
-                write_atomic(folder, kept.name, made.encode())
+        with storage_errors("keeping a signature"), home_files.folder(self.folder, make=True) as folder:
+            write_atomic(folder, kept.name, made.encode())
         return made
 
     def verify(self, text: bytes, signature: str) -> Signature:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.remembering import remember
+from autopilot.home_files import require_tree
 from autopilot.workspace.beneath import opened, sync_folder, sync_ref, sync_tree, write_atomic
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import remove_locks
@@ -89,6 +90,7 @@ class Store:
 
     def create(self, object_format: str) -> None:
         """Made as a whole or not at all; one that is there is never replaced."""
+        require_tree(self.folder)
         if self.folder.exists():
             self._set_attributes(self.folder)
             return
@@ -229,6 +231,12 @@ class Store:
             return None
         return self.git.out("cat-file", "blob", listed.split()[2].decode()).decode("utf-8", "replace")
 
+    def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        places = {self.within.whole(path): path for path in paths}
+        listed = self.git.out("ls-tree", "-z", commit, "--", *(f":(literal){place}" for place in places))
+        lines = (line.split(b"\t", 1) for line in listed.split(b"\0")[:-1])
+        return {places[os.fsdecode(name)]: meta.split()[2].decode() for meta, name in lines if meta.startswith(b"100")}
+
     def diff(self, base: str, commit: str) -> str:
         words = ("diff-tree", "-r", "-p", *READ_ONLY_DIFF, base, commit)
         out = self.git.run(*words).stdout
@@ -299,6 +307,7 @@ class Store:
 
     def recover(self) -> None:
         """Clear what a killed git of ours left; only the holder of the run's lock may call this."""
+        require_tree(self.folder)
         remove_locks(self.folder)
         if self.folder.exists():
             self._set_attributes(self.folder)

@@ -3,6 +3,8 @@
 import fcntl
 import hashlib
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ MANIFESTS = frozenset({
     "Gemfile.lock", "Makefile", ".python-version", ".nvmrc", ".tool-versions",
 })  # fmt: skip
 MOST_KEPT = 4
+_SEPARATORS = re.compile(r"[\s;&|()<>'\"=,]+")
 TAIL = 400
 
 
@@ -148,6 +151,24 @@ class SetUp:
             yield
         finally:
             os.close(guard)
+
+
+def scripts_in(command: str) -> tuple[str, ...]:
+    """
+    Words of a set-up command that may be files of the project, such as a script it starts.
+
+    Whoever changes one changes what the command does. Manifests are no scripts: they change in everyday work.
+    """
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = []
+    loose = (word for word in _SEPARATORS.split(command) if word)
+    found = (word.removeprefix("./") for word in (*words, *loose))
+    paths = (word for word in found if word and not word.startswith(("/", "-", "~", ":")))
+    return tuple(dict.fromkeys(path for path in paths if path.rpartition("/")[2] not in MANIFESTS))
 
 
 def _note(place: Path) -> Path:

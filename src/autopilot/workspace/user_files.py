@@ -1,6 +1,7 @@
 """The user's own files as a run needs them before it starts: read, never written."""
 
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from pathlib import Path
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
@@ -24,6 +25,24 @@ def find_top(folder: Path) -> Path:
         why="every step of a run is a git commit; without a repository nothing could be kept or undone",
         do="run `git init` and make a first commit, or go to your project's folder",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolders:
+    """`own` has HEAD and the index of this checkout; `common` has what all checkouts of the repository share."""
+
+    own: Path
+    common: Path
+
+
+def git_folders(top: Path) -> GitFolders:
+    """Found without git. Of a linked worktree they are two folders; a `.git` that leads nowhere is taken as it is."""
+    own = top / ".git"
+    if own.is_file():
+        told = (read_bytes(own) or b"").decode("utf-8", "surrogateescape").strip()
+        own = top / told.removeprefix("gitdir:").strip()
+    shared = (read_bytes(own / "commondir") or b"").decode("utf-8", "surrogateescape").strip()
+    return GitFolders(own, own / shared if shared else own)
 
 
 def read_bytes(path: Path) -> bytes | None:

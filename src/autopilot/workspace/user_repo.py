@@ -138,7 +138,9 @@ class UserRepository:
         """What is uncommitted in the checkout, our own folders left out."""
         # In every folder: other projects of the repository have theirs.
         without = [f":(exclude,top,glob)**/{name}/**" for name in OURS_ALONE]
-        changed = self.git.out("status", "--porcelain", "-z", "--no-renames", "-uno", "--", ".", *without).split(b"\0")
+        # What is uncommitted inside a submodule is left out: git would look there with the submodule's own settings.
+        words = ("status", "--porcelain", "-z", "--no-renames", "-uno", "--ignore-submodules=dirty")
+        changed = self.git.out(*words, "--", ".", *without).split(b"\0")
         # Asked for by itself: `status` would look through our folders, whatever it is told to leave out.
         unlisted = [f"--exclude={name}/" for name in OURS_ALONE]
         new = self.git.out("ls-files", "-o", "-z", "--exclude-standard", *unlisted).split(b"\0")

@@ -39,20 +39,20 @@ class FakeModels:
 
     def __enter__(self) -> Self:
         self._turns, self._lock, self.closing = self.script.turns(), threading.Lock(), threading.Event()
-        self._server = ModelServer(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": TICK_S})
+        self.server = ModelServer(self)
+        self._thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": TICK_S})
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self.server.shutdown()
+        self.server.server_close()
         self._thread.join()
 
     @property
     def url(self) -> str:
-        return f"http://{HERE}:{self._server.server_address[1]}"
+        return f"http://{HERE}:{self.server.server_address[1]}"
 
     @property
     def main_requests(self) -> list[Asked]:

@@ -12,7 +12,6 @@ from autopilot.agents.backends import acp, codex
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.agents.cli_agent import ask_of, environment
 from autopilot.domain.agent import REVIEWERS, ROLES, Access, Role, Thread, access_of
-from autopilot.sandbox.agent_view import OWN_FOLDERS
 from support.transcripts import question
 
 EVERY = [pytest.param(backend, id=name) for name, backend in BY_NAME.items()]
@@ -93,9 +92,12 @@ def test_a_program_with_a_read_only_mode_is_called_otherwise_for_readers(backend
 
 
 @pytest.mark.parametrize("backend", EVERY)
-def test_its_own_folders_are_open_to_it_in_the_sandbox(backend: Backend) -> None:
-    assert set(backend.folders) <= set(OWN_FOLDERS)
-    assert all(file.startswith(backend.folders) for file in backend.sign_in.files)
+def test_the_account_of_a_program_is_told_whole(backend: Backend) -> None:
+    """What may come back has fields that say whose it is, and a place where it is renewed."""
+    assert bool(backend.identity) == bool(backend.token_hosts)
+    assert not backend.token_hosts or backend.credentials
+    assert {*backend.sign_in.files} <= {*backend.credentials, *(file.path for file in backend.settings)}
+    assert not {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", backend.folder_variable} & {*backend.variables}
 
 
 def test_the_users_word_goes_before_a_default() -> None:

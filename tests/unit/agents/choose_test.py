@@ -12,11 +12,12 @@ from autopilot.domain.errors import AgentUnavailable, UsageInvalid
 from autopilot.domain.protocols import Agent
 from autopilot.domain.running import TOOL_DATA
 from autopilot.domain.settings import Settings
+from support.homes import homes_at
 from support.processes import PlainProcesses
 
 
 def named(name: str, folder: Path) -> Agent:
-    return choose(name, Desk(PlainProcesses(), folder / "transcripts", "r1"), folder)
+    return choose(name, Desk(PlainProcesses(), folder / "transcripts", "r1", homes=homes_at(folder)), folder)
 
 
 def test_written_answers_are_looked_for_where_the_user_stands(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from autopilot.domain import answers, open_points
 from autopilot.domain.agent import ROLES, Call, PhaseRef
 from autopilot.domain.budgets import BUDGETS, budget_of
 from autopilot.sandbox.processes import ChildProcesses
+from support.homes import homes_at
 
 PAGE = Path(__file__).parents[3] / "docs" / "agents.md"
 ANSWERS: dict[str, type[Any]] = {
@@ -60,7 +61,7 @@ def test_the_example_agent_works(
     monkeypatch.setenv("MY_TOOL", f"{sys.executable} {tool}")
     monkeypatch.setenv("AUTOPILOT_PASS_ENV", "MY_TOOL")
     processes = ChildProcesses(territory=str(tmp_path))
-    agent = ExecAgent(f"{sys.executable} my_agent.py", processes, tmp_path / "t", "r", tmp_path)
+    agent = ExecAgent(f"{sys.executable} my_agent.py", processes, tmp_path / "t", "r", tmp_path, homes_at(tmp_path))
 
     reply = agent.call(msgspec.structs.replace(CALL, folder=str(tmp_path)), lambda _: None)
     assert (reply.outcome, reply.answer) == (outcome, '{"notes": "fine"}' if outcome == "ok" else None)

@@ -84,3 +84,29 @@ def test_a_key_or_a_file_of_its_own_shows_that_an_agent_is_signed_in(name: str, 
     assert by_key.found.endswith(f"signed in by {variables[0]}")
     assert by_file.found.endswith(f"signed in by ~/{files[0]}")
     assert "secret" not in f"{by_key}{by_file}"
+
+
+@pytest.mark.parametrize("trouble", ["a link", "a second name", "too large"])
+def test_an_account_that_no_call_can_be_given_is_said_to_be_one(trouble: str, tmp_path: Path) -> None:
+    program(tmp_path, "claude", "echo 2.0")
+    own, elsewhere = tmp_path / ".claude/.credentials.json", tmp_path / "elsewhere"
+    own.parent.mkdir()
+    elsewhere.write_text(" " * (65_537 if trouble == "too large" else 2))
+    if trouble == "a link":
+        own.symlink_to(elsewhere)
+    elif trouble == "a second name":
+        own.hardlink_to(elsewhere)
+    else:
+        elsewhere.rename(own)
+    (check,) = agent_checks(ChildProcesses(), {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)})
+
+    assert (check.level, "agents cannot be given ~/.claude/.credentials.json" in check.found) == ("warn", True)
+    assert "set ANTHROPIC_API_KEY" in check.fix
+
+
+def test_without_a_file_or_a_variable_the_keychain_is_said_to_be_out_of_reach(tmp_path: Path) -> None:
+    program(tmp_path, "claude", "echo 2.0")
+    (check,) = agent_checks(ChildProcesses(), {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)})
+
+    assert "no sign of an account" in check.found
+    assert "keychain cannot be copied into the home of a call: set ANTHROPIC_API_KEY" in check.fix

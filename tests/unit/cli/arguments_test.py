@@ -61,7 +61,7 @@ def test_a_verb_takes_what_follows_it(verb: str) -> None:
         (
             ["frobnicate"],
             "Unknown verb 'frobnicate'.",
-            "Verbs: run, resume, stop, retry, status, replay, rebuild, demo, explain",
+            "Verbs: run, resume, stop, retry, status, replay, rebuild, adopt, demo, explain",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -77,7 +77,7 @@ def test_what_is_not_understood_is_never_ignored(words: list[str], what: str, do
 
 def test_the_help_text_names_every_verb_and_flag_and_no_other() -> None:
     verbs = (*VERBS, *(f"phases {v}" for v in PHASE_VERBS), *(f"receipt {v}" for v in RECEIPT_VERBS))
-    flags = {flag for verb in verbs for flag in parser_of(verb).flags()} | {"--help", "--version"}
+    flags = {flag for verb in verbs for flag in parser_of(verb).flags()} | {"--help", "--project", "--version"}
     named = {word.strip("[],|'") for word in HELP.split() if word.startswith("--")}
 
     assert named == flags

@@ -24,6 +24,9 @@ class Teller:
         self.asked.append(("text", run))
         return "told"
 
+    def stranger(self) -> str:
+        return ""
+
     def data(self, run: str | None) -> dict[str, Any]:
         self.asked.append(("data", run))
         return {"run": run}

@@ -62,7 +62,7 @@ def test_none_without_a_file(tmp_path: Path) -> None:
 def test_trouble_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="nowhere"):
         HeadFile(tmp_path / "nowhere" / "journal.head", CHAIN)
-    with pytest.raises(StorageFailed, match="could not be written or read"):
+    with pytest.raises(StorageFailed, match="is not a plain file"):
         read_head(tmp_path)
 
 

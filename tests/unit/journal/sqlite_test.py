@@ -287,7 +287,7 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
     (tmp_path / "journal.db").mkdir()
 
-    with pytest.raises(StorageFailed, match="cannot be opened"):
+    with pytest.raises(StorageFailed, match="is not a plain file"):
         opened(tmp_path)
 
 

@@ -203,3 +203,14 @@ def test_places_differ_by_all_but_their_device(one: Place, two: Place) -> None:
     same = (one.root, one.inode, one.user) == (two.root, two.inode, two.user)
 
     assert (one.difference(two) == "") == same
+
+
+def test_a_head_of_another_place_without_its_entries_is_no_empty_journal(tmp_path: Path) -> None:
+    """Moved, and the entries were lost on the way: nothing new is begun over them."""
+    path = filled(tmp_path / "there")
+    shutil.copytree(tmp_path / "there", tmp_path / "here")
+    (tmp_path / "here" / ".autopilot" / "journal.db").unlink()
+
+    with pytest.raises(AutopilotError, match="entries lost"):
+        SqliteJournal(tmp_path / "here" / ".autopilot" / "journal.db", FixedClock())
+    assert looked_at(path) == ("", 5)

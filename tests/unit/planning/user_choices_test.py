@@ -8,7 +8,15 @@ from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.planning.user_choices import UserChoices, applied, asked, read
 from autopilot.planning.whole import understand
 
-FILE = 'sandbox = "landlock"\n[agent]\nconfine = false\ntrust_repository_config = true\nfolders = [".config/mine"]\n'
+FILE = """
+sandbox = "landlock"
+[agent]
+confine = false
+trust_repository_config = true
+[agents.claude]
+carry = ["settings.json", "~/.gitconfig"]
+[agents.codex]
+"""
 
 
 def test_all_of_the_file_reaches_the_settings() -> None:
@@ -17,15 +25,17 @@ def test_all_of_the_file_reaches_the_settings() -> None:
 
     assert choices.sandbox == "landlock"
     assert (settings.confine_agents, settings.trust_repository_config) == (False, True)
-    assert settings.agent_folders == (".config/mine",)
+    assert settings.carry == {"claude": ("settings.json", "~/.gitconfig")}
     assert read(None, "config.toml") == UserChoices()
 
 
 @pytest.mark.parametrize(
     "text",
-    ["sandbox = ", 'sandbox = "docker"', "sandbx = 1", "[agent]\ntrust = true", '[agent]\nfolders = ["/etc"]',
-     '[agent]\nfolders = ["../other"]'],
-    ids=["no TOML", "no tier", "no key", "no key of agents", "absolute", "out of the home"],
+    ["sandbox = ", 'sandbox = "docker"', "sandbx = 1", "[agent]\ntrust = true", '[agents.claude]\ncarry = ["/etc"]',
+     '[agents.claude]\ncarry = ["../other"]', '[agents.claude]\ncarry = ["~/"]', "[agents.claud]\ncarry = []",
+     "[agents.claude]\nfiles = []"],
+    ids=["no TOML", "no tier", "no key", "no key of agents", "absolute", "out of the home", "the whole home",
+         "no agent", "no key of an agent"],
 )  # fmt: skip
 def test_a_choice_about_safety_is_never_half_read(text: str) -> None:
     with pytest.raises(ConfigInvalid) as refused:

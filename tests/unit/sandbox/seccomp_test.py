@@ -160,14 +160,12 @@ def test_the_launcher_is_asked_for_every_connection_and_can_look_into_every_prog
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected", "of_agents"),
-    [(1, ALLOWED, ALLOWED), (1 | ON_EXEC, ALLOWED, ALLOWED), (5, ALLOWED, NOT_PERMITTED), (2, NOT_PERMITTED, NOT_PERMITTED)],
+    ("kind", "expected"), [(1, ALLOWED), (1 | ON_EXEC, ALLOWED), (5, ALLOWED), (2, NOT_PERMITTED)],
     ids=["stream", "stream, closed on exec", "packets in order", "datagrams"],
 )  # fmt: skip
-def test_pairs_of_sockets_are_connected_for_good(kind: int, expected: int, of_agents: int) -> None:
-    assert verdict(compiled(ON_LANDLOCK, X86_64), X86_64.numbers["socketpair"], (1, kind)) == expected
-    for rules in OF_AGENTS:
-        assert verdict(compiled(rules, X86_64), X86_64.numbers["socketpair"], (1, kind)) == of_agents
+def test_pairs_of_sockets_are_connected_for_good(kind: int, expected: int) -> None:
+    for rules in (ON_LANDLOCK, *OF_AGENTS):
+        assert verdict(compiled(rules, X86_64), X86_64.numbers["socketpair"], (1, kind)) == expected
         assert verdict(compiled(rules, X86_64), X86_64.numbers["socketpair"], (30, kind)) == NO_FAMILY
 
 

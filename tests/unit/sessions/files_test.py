@@ -77,7 +77,7 @@ def test_any_bytes_can_be_read(content: bytes) -> None:
 
 def test_a_folder_that_cannot_be_written_is_told_in_three_parts(tmp_path: Path) -> None:
     (tmp_path / "metrics").write_text("a file")
-    with pytest.raises(StorageFailed, match="cannot be written"):
+    with pytest.raises(StorageFailed, match="is a link or no folder"):
         LineFile(tmp_path / "metrics" / "a.jsonl").append({})
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autopilot.domain.running import Ran
 from autopilot.workspace.dependency_folders import advice, interpreter_home, is_missing, leads_back, survey
-from autopilot.workspace.supplies import Installed, lay_links
+from autopilot.workspace.supplies import Installed, lay_links, scripts_in
 from support.repos import git, write
 from support.workspaces import Bench, make_bench, message
 
@@ -145,6 +145,35 @@ def test_a_set_up_that_fails_is_told_once_and_leaves_nothing(tmp_path: Path) -> 
     assert told == ["The set-up command `npm ci` ended with exit code 7; clones are without node_modules: no network"]
 
 
+def test_a_set_up_runs_the_scripts_that_the_run_began_with(tmp_path: Path) -> None:
+    """Its user agreed to those. What agents make of them is asked about by the next run."""
+    begun = {"tools/go.sh": "theirs\n", "package.json": "{}", ".gitignore": "node_modules\n"}
+    bench, seen = make_bench(tmp_path, begun), list[dict[str, str]]()
+
+    def run(command: str, folder: str) -> Ran:
+        files = (Path(folder, name) for name in ("tools/go.sh", "later.sh", "package.json", "beside.txt"))
+        seen.append({file.name: file.read_text() for file in files if file.exists()})
+        write(Path(folder), {"node_modules/x": ""})
+        return Ran(exit_code=0, stdout=b"", stderr=b"", seconds=1.0)
+
+    command = "sh tools/go.sh; test ! -e later.sh || sh later.sh; npm ci"
+    bench.workspace.supply(bench.workspace.set_up(command, ("node_modules",), run, lambda _: None))
+    work = {"tools/go.sh": "evil\n", "later.sh": "evil\n", "package.json": "[]", "beside.txt": "work\n"}
+    bench.workspace.clone(bench.seal(work), {})
+    folder = Path(bench.workspace.clone(bench.base, {}))
+    (folder / "tools/go.sh").unlink()
+    (folder / "tools").rmdir()
+    (folder / "tools").symlink_to(tmp_path / "elsewhere")
+    write(folder, {"package.json": "[1]"})
+    bench.workspace.clone(bench.workspace.seal(str(folder), bench.base, message("s2")).commit, {})
+
+    assert seen == [
+        {"go.sh": "theirs\n", "package.json": "{}"},
+        {"go.sh": "theirs\n", "package.json": "[]", "beside.txt": "work\n"},
+        {"go.sh": "theirs\n", "package.json": "[1]"},
+    ]
+
+
 def test_the_advice_fits_the_lock_file(tmp_path: Path) -> None:
     assert advice(tmp_path) == "..."
     write(tmp_path, {"package.json": "", "package-lock.json": ""})
@@ -158,3 +187,13 @@ def test_a_python_below_the_home_is_shown_without_the_home(tmp_path: Path) -> No
 
     assert interpreter_home(tmp_path / "project/.venv", tmp_path / "project") == str(tmp_path / "python")
     assert interpreter_home(tmp_path / "project/.venv", tmp_path / "python/project") is None
+
+
+def test_a_command_names_the_scripts_it_starts() -> None:
+    found = scripts_in(
+        "FOO=1 sh scripts/set-up.sh && (./go.py>out; python3 'a b.py') --flag -x /usr/bin/env -r requirements.txt"
+    )
+
+    assert {"scripts/set-up.sh", "go.py", "a b.py"} <= {*found}
+    assert not {word for word in found if word.startswith(("-", "/"))}
+    assert "requirements.txt" not in found

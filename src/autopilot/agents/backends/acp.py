@@ -149,6 +149,7 @@ def ended(result: dict[str, Any]) -> Iterator[StreamEvent]:
     yield Finished()
 
 
+NAME = "acp"
 # What programs with this protocol add to a turn is not known; most add about this much.
 OWN_PROMPT = 12_000
 
@@ -156,7 +157,7 @@ OWN_PROMPT = 12_000
 def backend(words: tuple[str, ...]) -> Backend:
     """The command is the user's: nothing is known of its account, and a mode that spares files is its own affair."""
     return Backend(
-        name="acp",
+        name=NAME,
         vendor=words[0].rpartition("/")[2],
         tested="protocol 1",
         own_prompt=OWN_PROMPT,

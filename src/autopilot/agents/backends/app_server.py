@@ -160,7 +160,11 @@ BACKEND: Backend = Backend(
         }
     ),
     variables=codex.BACKEND.variables,
-    folders=codex.BACKEND.folders,
+    folder=codex.BACKEND.folder,
+    folder_variable=codex.BACKEND.folder_variable,
+    credentials=codex.BACKEND.credentials,
+    identity=codex.BACKEND.identity,
+    token_hosts=codex.BACKEND.token_hosts,
     reach=codex.BACKEND.reach,
     counts="thread",
 )

@@ -108,6 +108,7 @@ BACKEND = Backend(
     sign_in=SignIn(
         variables=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"),
         files=(".claude/.credentials.json",),
+        instead=("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"),
     ),
     capabilities=Capabilities(
         answer_schema="checked",
@@ -132,7 +133,6 @@ BACKEND = Backend(
     variables=(
         "ANTHROPIC_BASE_URL",
         "ANTHROPIC_CUSTOM_HEADERS",
-        "CLAUDE_CONFIG_DIR",
         "CLAUDE_CODE_USE_BEDROCK",
         "CLAUDE_CODE_USE_VERTEX",
         "ANTHROPIC_VERTEX_PROJECT_ID",
@@ -143,7 +143,13 @@ BACKEND = Backend(
         "CLAUDE_CODE_MAX_RETRIES",
         "API_TIMEOUT_MS",
     ),
-    folders=(".claude", ".claude.json"),
+    folder=".claude",
+    folder_variable="CLAUDE_CONFIG_DIR",
+    credentials=(".claude/.credentials.json",),
+    # Sign-ins at servers of the user's, which no agent of ours is connected to.
+    withheld=("mcpOAuth", "mcpOAuthClientConfig"),
+    identity=("organizationUuid", "claudeAiOauth.subscriptionType"),
+    token_hosts=("platform.claude.com", "console.anthropic.com"),
     counts="thread",
     reach=Reach(
         keys=dict.fromkeys(("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), (API,)),

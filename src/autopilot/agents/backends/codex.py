@@ -105,15 +105,21 @@ BACKEND = Backend(
     tested="0.163.0",
     own_prompt=10_000,
     program="codex",
-    sign_in=SignIn(variables=("OPENAI_API_KEY", "CODEX_API_KEY"), files=(".codex/auth.json",)),
+    sign_in=SignIn(
+        variables=("OPENAI_API_KEY", "CODEX_API_KEY"), files=(".codex/auth.json",), instead=("CODEX_API_KEY",)
+    ),
     capabilities=Capabilities(
         answer_schema="strict", resume=True, usage=True, read_only=True, own_sandbox=True, observes=True
     ),
     argv=argv,
     reader=lambda: parse,
     meanings=Meanings(),
-    variables=("CODEX_HOME", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"),
-    folders=(".codex",),
+    variables=("OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"),
+    folder=".codex",
+    folder_variable="CODEX_HOME",
+    credentials=(".codex/auth.json",),
+    identity=("auth_mode", "OPENAI_API_KEY", "tokens.account_id", "tokens.id_token.sub", "tokens.access_token.sub"),
+    token_hosts=("auth.openai.com",),
     counts="thread",
     reach=Reach(
         keys=dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), (API,)),

@@ -58,6 +58,7 @@ BACKEND = Backend(
     sign_in=SignIn(
         variables=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
         files=(".copilot/config.json",),
+        instead=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
     ),
     capabilities=Capabilities(resume=True, read_only=True, observes=True),
     argv=argv,
@@ -78,7 +79,11 @@ BACKEND = Backend(
         "COPILOT_OFFLINE",
         "GH_HOST",
     ),
-    folders=(".copilot", ".config/github-copilot"),
+    folder=".copilot",
+    folder_variable="COPILOT_HOME",
+    # Its token is not renewed. The same file names plugins and folders it trusts.
+    credentials=(".copilot/config.json",),
+    withheld=("installed_plugins", "installedPlugins", "trusted_folders", "trustedFolders"),
     reach=Reach(
         keys={"COPILOT_PROVIDER_API_KEY": (PROVIDER,)},
         account=("api.github.com", "*.githubcopilot.com"),

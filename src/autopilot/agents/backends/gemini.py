@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
+from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -13,6 +15,8 @@ API = "generativelanguage.googleapis.com"
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 RAN_AND_FAILED = "shell_execute_error"
+# The account that a variable stands for, where the user has not chosen one in the program.
+KINDS = {"GOOGLE_GENAI_USE_VERTEXAI": "vertex-ai", "GEMINI_API_KEY": "gemini-api-key"}
 _CODE = re.compile(r'"code":\s?(\d{3})\b')
 
 
@@ -61,7 +65,9 @@ BACKEND = Backend(
     tested="0.61",
     own_prompt=12_000,
     program="gemini",
-    sign_in=SignIn(variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), files=(".gemini/oauth_creds.json",)),
+    sign_in=SignIn(
+        variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), files=(".gemini/oauth_creds.json",), kind="oauth-personal"
+    ),
     capabilities=Capabilities(resume=True, usage=True, read_only=True, observes=True),
     argv=argv,
     reader=lambda: parse,
@@ -78,7 +84,11 @@ BACKEND = Backend(
         "GOOGLE_APPLICATION_CREDENTIALS",
         "GOOGLE_GENAI_USE_GCA",
     ),
-    folders=(".gemini",),
+    folder=".gemini",
+    credentials=(".gemini/oauth_creds.json",),
+    identity=("refresh_token", "token_type"),
+    token_hosts=("oauth2.googleapis.com",),
+    settings=(WrittenFile(".gemini/settings.json", partial(quiet_settings, KINDS, "oauth-personal")),),
     reach=Reach(
         keys=dict.fromkeys(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (API,)),
         account=("cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com"),

@@ -1,9 +1,10 @@
 """goose: `goose run --output-format stream-json`. It leaves with 0 on every error and says so among the messages."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
 from autopilot.agents.fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -12,6 +13,11 @@ from autopilot.agents.stream_events import Failed, Finished, Returned, Said, Spe
 OWN_TROUBLE = ("Ran into this error", "Network error", "I've reached the maximum number of actions", "Context length")
 TURNS_UP = "turns"
 SHELLS = frozenset({"shell", "developer__shell"})
+# Which service it asks, and where that is; all else in the user's file is servers to start and habits.
+_PROVIDER = re.compile(
+    r"^(?:GOOSE_(?:PROVIDER|MODEL)|OPENAI_(?:HOST|BASE_PATH|BASE_URL)|ANTHROPIC_HOST):[ \t]*[^\s&*!|>{\[].*$",
+    re.MULTILINE,
+)
 
 
 def argv(ask: Ask) -> tuple[str, ...]:
@@ -20,6 +26,10 @@ def argv(ask: Ask) -> tuple[str, ...]:
     words += ["--max-turns", str(ask.turns)] if ask.turns else []
     words += ["-r", "-n", ask.thread] if ask.thread else ["-n", ask.thread_name]
     return tuple(words)
+
+
+def provider(_environment: Mapping[str, str], own: str) -> str:
+    return "".join(f"{line}\n" for line in _PROVIDER.findall(own))
 
 
 def parse(event: dict[str, Any]) -> Iterator[StreamEvent]:
@@ -89,11 +99,13 @@ BACKEND = Backend(
         "GOOGLE_API_KEY",
         "OPENROUTER_API_KEY",
     ),
-    folders=(".config/goose", ".local/share/goose"),
+    folder=".config/goose",
+    credentials=(".config/goose/secrets.yaml",),
+    settings=(WrittenFile(".config/goose/config.yaml", provider),),
     counts="thread",
     names_threads=True,
     reach=Reach(
-        keys=PROVIDERS,
+        keys=KEY_HOSTS,
         bases={
             "OPENAI_HOST": "api.openai.com",
             "OPENAI_BASE_URL": "api.openai.com",

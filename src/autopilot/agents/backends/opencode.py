@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.fields import amount, at, count, record, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -90,13 +91,15 @@ BACKEND = Backend(
     },
     variables=(
         "OPENCODE_CONFIG_CONTENT",
-        "OPENCODE_CONFIG",
         "OPENCODE_DISABLE_MODELS_FETCH",
         "GEMINI_API_KEY",
         "OPENROUTER_API_KEY",
         "OPENAI_BASE_URL",
         "ANTHROPIC_BASE_URL",
     ),
-    folders=(".config/opencode", ".local/share/opencode", ".local/state/opencode"),
-    reach=Reach(keys=PROVIDERS, bases={"OPENAI_BASE_URL": "api.openai.com", "ANTHROPIC_BASE_URL": "api.anthropic.com"}),
+    folder=".config/opencode",
+    credentials=(".local/share/opencode/auth.json",),
+    identity=ONE_PER_PROVIDER,
+    token_hosts=PROVIDERS,
+    reach=Reach(keys=KEY_HOSTS, bases={"OPENAI_BASE_URL": "api.openai.com", "ANTHROPIC_BASE_URL": "api.anthropic.com"}),
 )

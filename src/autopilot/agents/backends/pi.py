@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import PROVIDERS, Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, told
+from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import (
@@ -82,7 +83,11 @@ BACKEND = Backend(
     reader=lambda: parse,
     meanings=Meanings(kinds={"aborted": "cancelled"}),
     env={"PI_SKIP_VERSION_CHECK": "1"},
-    variables=("GEMINI_API_KEY", "OPENROUTER_API_KEY", "PI_CODING_AGENT_DIR"),
-    folders=(".pi",),
-    reach=Reach(keys=PROVIDERS),
+    variables=("GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+    folder=".pi/agent",
+    folder_variable="PI_CODING_AGENT_DIR",
+    credentials=(".pi/agent/auth.json",),
+    identity=ONE_PER_PROVIDER,
+    token_hosts=PROVIDERS,
+    reach=Reach(keys=KEY_HOSTS),
 )

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile
+from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.backends.message_stream import begun, came_back, said
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
@@ -65,7 +67,9 @@ BACKEND = Backend(
     tested="0.24.4",
     own_prompt=19_500,
     program="qwen",
-    sign_in=SignIn(variables=("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), files=(".qwen/oauth_creds.json",)),
+    sign_in=SignIn(
+        variables=("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), files=(".qwen/oauth_creds.json",), kind="qwen-oauth"
+    ),
     capabilities=Capabilities(
         answer_schema="checked", exact=False, resume=True, usage=True, turn_cap=True, read_only=True, observes=True
     ),
@@ -76,7 +80,11 @@ BACKEND = Backend(
     ),
     env={"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1"},
     variables=("OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_BASE_URL"),
-    folders=(".qwen",),
+    folder=".qwen",
+    credentials=(".qwen/oauth_creds.json",),
+    identity=("token_type", "resource_url"),
+    token_hosts=("chat.qwen.ai",),
+    settings=(WrittenFile(".qwen/settings.json", partial(quiet_settings, {"OPENAI_API_KEY": "openai"}, "qwen-oauth")),),
     counts="thread",
     reach=Reach(
         keys=dict.fromkeys(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (API,)),

@@ -43,6 +43,7 @@ class Memory:
 def run(folder: str | None, listener: Listener, warn: Warn) -> tuple[RunEnd, str]:
     """Run the demo in the folder, which must be empty or absent, or in a temporary one that stays."""
     root = project.make(folder)
+    app.agree(str(root))  # Autopilot has written all of it itself.
     console.say(INTRODUCTION.format(root=root))
     before, memory = _digest(root), Memory(listener)
     with as_file(files("autopilot.cli.demo") / "agent.toml") as script:

@@ -158,32 +158,28 @@ class Dashboard:
         if self.feed.key_of(project, run) is None:
             raise HTTPException(404, "there is no such run")
         if self.viewers >= MOST_VIEWERS:
-            raise HTTPException(503, "too many viewers")
+            raise HTTPException(503, "too many viewers", {"connection": "close"})
         may = self.deeds.possible if request.state.access == "write" else ()
-        return StreamingResponse(self._changes(project, run, may), media_type="text/event-stream")
+        return Watching(self, self._changes(project, run, may))
 
     async def _changes(self, project: str, run: str, may: tuple[str, ...]) -> AsyncIterator[bytes]:
-        self.viewers += 1
-        try:
-            yield b"event: may\ndata: " + msgspec.json.encode(may) + b"\n\n"
-            listed, seen, shown = 0, 0, self.feed.key_of(project, run)
-            while True:
-                bell = self.feed.bell
-                listed, news = self.feed.channels[LISTING].since(listed)
-                pieces = [b"event: projects\n" + news] if news else []
-                key = self.feed.key_of(project, run)
-                if key != shown:
-                    shown, seen = key, 0
-                channel = self.feed.channels.get(key) if key else None
-                if channel is not None:
-                    seen, news = channel.since(seen)
-                    pieces += [b"event: run\n" + one + b"\n\n" for one in news.split(b"\n\n") if one]
-                yield b"".join(pieces) or b": beat\n\n"
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(BEAT_S):
-                        await bell.wait()
-        finally:
-            self.viewers -= 1
+        yield b"event: may\ndata: " + msgspec.json.encode(may) + b"\n\n"
+        listed, seen, shown = 0, 0, self.feed.key_of(project, run)
+        while True:
+            bell = self.feed.bell
+            listed, news = self.feed.channels[LISTING].since(listed)
+            pieces = [b"event: projects\n" + news] if news else []
+            key = self.feed.key_of(project, run)
+            if key != shown:
+                shown, seen = key, 0
+            channel = self.feed.channels.get(key) if key else None
+            if channel is not None:
+                seen, news = channel.since(seen)
+                pieces += [b"event: run\n" + one + b"\n\n" for one in news.split(b"\n\n") if one]
+            yield b"".join(pieces) or b": beat\n\n"
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BEAT_S):
+                    await bell.wait()
 
     async def phase(self, request: Request) -> Response:
         ids = request.path_params
@@ -239,6 +235,21 @@ class Dashboard:
 
     async def _thread(self, work: Callable[[], Any]) -> Any:
         return await anyio.to_thread.run_sync(work)
+
+
+class Watching(StreamingResponse):
+    """A stream of events. Its viewer counts from the moment it is let in until it is gone."""
+
+    def __init__(self, dashboard: Dashboard, changes: AsyncIterator[bytes]) -> None:
+        super().__init__(changes, media_type="text/event-stream")
+        self._dashboard = dashboard
+        dashboard.viewers += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._dashboard.viewers -= 1
 
 
 def _read(body: bytes, kind: type[Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
+from autopilot.domain.settings import carried
 from autopilot.journal.projection import run_status
 from autopilot.views import trends
 from autopilot.views.duration import moment, short
@@ -52,6 +53,7 @@ class Sections:
             ("Last entry", moment(entries[-1].at)),
             ("Specification", f"{self.told.run.spec.path}, sha256 {self.told.run.spec.sha256}"),
             ("Agent", agent_name(start.settings.agent)),
+            ("Your files that agents had", carried(start.settings)),
             ("Journal", f"entry {entries[-1].number}, hash {entries[-1].hash}"),
         ]
         facts = (joined((el("dt", words(name)), el("dd", self.pen.line(text)))) for name, text in pairs if text)
