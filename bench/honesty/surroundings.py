@@ -21,7 +21,6 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": str(folder / "home"),
         "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_CACHE": str(folder / "cache"),
-        "XDG_STATE_HOME": str(folder / "state"),
         "AUTOPILOT_PASS_ENV": "RUSTUP_HOME,CARGO_HOME,PYENV_ROOT,JAVA_HOME",
         "TMPDIR": str(folder / "tmp"),
         "GIT_CONFIG_NOSYSTEM": "1",

@@ -90,6 +90,7 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
     only take away from them; a flag typed today is a grant of its own.
     """
     settings, agents = grant.settings, choices.agent
+    today = {name: own.carry for name, own in choices.agents.items()}
     stronger = said if said and STRENGTH[said] > STRENGTH[settings.sandbox] else settings.sandbox
     return msgspec.structs.replace(
         settings,
@@ -97,9 +98,7 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         sandbox=changes.sandbox or stronger,
         confine_agents=settings.confine_agents or agents.confine,
         trust_repository_config=settings.trust_repository_config and agents.trust_repository_config,
-        carry={
-            name: _both(files, applied(settings, choices).carry.get(name, ())) for name, files in settings.carry.items()
-        },
+        carry={name: kept for name, files in settings.carry.items() if (kept := _both(files, today.get(name, ())))},
         agent_env=_both(settings.agent_env, agents.env),
         keep_awake=settings.keep_awake and choices.keep_awake and changes.keep_awake,
         wait=settings.wait if changes.wait is None else changes.wait,

@@ -60,9 +60,9 @@ def serve(request: ServeRequest, say: Say, deeds: Deeds | None = None) -> None:
     with listening(request) as sock:
         server = server_of(roots, deeds or verbs(), door)
         port = sock.getsockname()[1]
-        for line in welcome(request.host, port, door):
-            say(line)
         with suppress(KeyboardInterrupt):
+            for line in welcome(request.host, port, door):
+                say(line)
             server.run(sockets=[sock])
 
 

@@ -79,13 +79,12 @@ ASK = "def ask():\n    with socket.create_connection(PROXY) as s: return s.recv(
 
 def test_many_threads_and_many_children_reach_the_proxy_at_the_same_time(landlock: Ground, tmp_path: Path) -> None:
     code = f"""{ASK}
-heard = []
-threads = [threading.Thread(target=lambda: heard.append(ask())) for _ in range(40)]
-for t in threads: t.start()
-children = []
+heard, children = [], []
 for _ in range(20):
     if (pid := os.fork()) == 0: os._exit(ask() != "hello")
     children.append(pid)
+threads = [threading.Thread(target=lambda: heard.append(ask())) for _ in range(40)]
+for t in threads: t.start()
 for t in threads: t.join()
 print(heard.count("hello"), [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children].count(0))
 """

@@ -98,6 +98,12 @@ class Scene:
         assert told.exists(), done.stderr
         return json.loads(told.read_text()), done.stderr
 
+    def agree(self) -> "Scene":
+        """Its user trusts what the repository asks for, so that nothing but its state can be the reason to refuse."""
+        words = [sys.executable, "-P", "-c", "import sys; from autopilot import app; app.agree(sys.argv[1])"]
+        subprocess.run([*words, str(self.root)], env=self.env(), check=True)
+        return self
+
     def files(self) -> dict[str, str]:
         """Every file of the project by its content, and every link by where it leads."""
         found = (path for path in sorted(self.root.rglob("*")) if path.is_symlink() or path.is_file())
@@ -114,6 +120,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """Finding 1: a run of an agent that is a command, unsandboxed, and interrupted while it works."""
     scene = Scene(tmp_path_factory.mktemp("interrupted"))
     make_repo(scene.root, {".planning/ROADMAP.md": roadmap_of("1"), "notes.txt": "mine\n"})
+    scene.agree()
     agent = f"exec:sh -c 'echo started > {scene.trace}; sleep 600'"
     words = [*AUTOPILOT, "run", "1", "--agent", agent, "--unsandboxed", "--plain"]
     run = subprocess.Popen(words, cwd=scene.root, env=scene.env(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -188,13 +195,16 @@ FOREIGN: dict[str, Callable[[Scene, Path], Scene]] = {
 }
 
 
+REASONS = {"tracked": "git tracks .autopilot", "a link": "is a link"}
+
+
 @pytest.fixture(scope="module")
 def scenes(interrupted: Scene, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Scene]:
     made = dict[str, Scene]()
 
     def scene(name: str) -> Scene:
         if name not in made:
-            made[name] = FOREIGN[name](interrupted, tmp_path_factory.mktemp("foreign"))
+            made[name] = FOREIGN[name](interrupted, tmp_path_factory.mktemp("foreign")).agree()
         return made[name]
 
     return scene
@@ -214,7 +224,9 @@ def judged(scene: Scene, commands: dict[str, tuple[str, ...]], trace: Path) -> s
 def test_foreign_state_starts_nothing_and_writes_nothing(
     interrupted: Scene, scenes: Callable[[str], Scene], name: str
 ) -> None:
-    judged(scenes(name), WRITING, interrupted.trace)
+    told = judged(scenes(name), WRITING, interrupted.trace)
+
+    assert told.count(REASONS.get(name, "is not yours")) == len(WRITING), told
 
 
 @pytest.mark.parametrize("name", ["tracked", "of another user", "of another place"])
@@ -278,7 +290,7 @@ def test_without_a_grant_nothing_starts_and_the_command_that_grants_it_is_told(i
 
 
 def test_the_control_goes_on(interrupted: Scene) -> None:
-    """The same run, its own user, untouched: the agent is started. Last, as it changes the scene."""
+    """The same run, its own user, untouched: the agent is started."""
     run = subprocess.Popen(
         [*AUTOPILOT, *RESUMING["resume"]], cwd=interrupted.root, env=interrupted.env(), stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -290,3 +302,4 @@ def test_the_control_goes_on(interrupted: Scene) -> None:
     output = run.communicate(timeout=PATIENCE_S)[0]
 
     assert interrupted.trace.exists(), output.decode()
+    interrupted.trace.unlink()

@@ -49,7 +49,8 @@ def entries_of(done: list[Operation]) -> Iterator[tuple[int, Tip]]:
     written: Tip | None = None
     for at, one in enumerate(done, start=1):
         if one.path.endswith("journal.head") and one.kind == "W":
-            written = head._parsed(one.data[: head._LINE_BYTES])
+            slot = head._parsed(one.data[: head._LINE_BYTES], 0)
+            written = slot.tip if slot else None
         if one.path.endswith("journal.head") and one.kind == "D" and written and written.seq:
             yield at, written
 

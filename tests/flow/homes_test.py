@@ -11,9 +11,13 @@ import pytest
 from autopilot import app
 from autopilot.agents.backends import claude
 from autopilot.agents.homes import Homes
+from autopilot.authority.grants import Grant
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.request import Resumption
+from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.hiring import cache_folder, homes_of
+from autopilot.permission import tightened
+from autopilot.planning.user_choices import UserChoices, read
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.kept import KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
@@ -134,3 +138,12 @@ def leave_renewed(elsewhere: Homes, folder: Path, place: Path) -> None:
     (home.path / ".claude/.credentials.json").write_text('{"claudeAiOauth": {"refreshToken": "r2"}}')
     folder.parent.mkdir(parents=True, exist_ok=True)
     (place / "lent").rename(folder)
+
+
+def test_a_resume_carries_what_was_granted_and_is_still_wanted() -> None:
+    settings = Settings(agent="claude", carry={"claude": ("settings.json", "skills"), "codex": ("config.toml",)})
+    grant = Grant(run="r1", root="/r", version="1", settings=settings, tier="none")
+    today = read('[agents.claude]\ncarry = ["skills", "CLAUDE.md"]\n', "config.toml")
+
+    assert tightened(grant, today, None, Resumption()).carry == {"claude": ("skills",)}
+    assert tightened(grant, UserChoices(), None, Resumption()).carry == {}

@@ -227,7 +227,7 @@ def test_a_criterion_that_holds_already_is_named_before_anything_runs(place: Pat
     assert said in project.warnings
     if not app.has_sandbox():
         pytest.skip("no sandbox holds here, so phases check runs nothing")
-    (note,) = app.desk(str(project.root)).tried()
+    (note,) = app.desk(str(project.root)).tried("")
     assert (note.what, note.severity, note.file) == (said, "warning", ".planning/ROADMAP.md")
 
 
@@ -236,4 +236,4 @@ def test_a_criterion_that_fails_is_not_named(place: Path) -> None:
 
     assert project.run().exit == 0
     assert not any("holds already" in warning for warning in project.warnings)
-    assert app.desk(str(project.root)).tried() == ()  # the phase is done
+    assert app.desk(str(project.root)).tried("") == ()  # the phase is done

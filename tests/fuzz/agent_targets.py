@@ -69,7 +69,7 @@ def fuzz_typed_answers(data: bytes) -> None:
         assert (value is None) == bool(problem)
         if value is not None:
             msgspec.json.encode(value)
-            asking._object(event)
+            asking._object(event, kind)
 
 
 def fuzz_reset_times(data: bytes) -> None:

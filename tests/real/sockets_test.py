@@ -33,7 +33,7 @@ def test_a_program_does_its_work_without_any_other_socket(
         assert service.hostname == "127.0.0.1"
         proxy = (service.hostname, service.port or 0) if held else None
         call = msgspec.structs.replace(question("execute", folder=str(work)), model=set_up.model, seconds=240)
-        reply = agent(BY_NAME[name], tmp_path, tier, proxy).call(call, lambda _: None)
+        reply = agent(BY_NAME[name], tmp_path, tier, proxy=proxy).call(call, lambda _: None)
 
     assert reply.outcome == "ok", reply.text
     assert (work / "made.txt").read_text() == "made\n"

@@ -14,7 +14,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.request import Resumption
 from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.permission import STRENGTH, check_tier, tightened
-from autopilot.planning.user_choices import AgentChoices, UserChoices
+from autopilot.planning.user_choices import AgentChoices, OwnFiles, UserChoices
 
 RUN = "run-2026-01-01-120000"
 
@@ -68,6 +68,7 @@ def test_one_that_cannot_be_understood_is_none(tmp_path: Path) -> None:
 
 
 NAMES = st.lists(st.sampled_from("abc"), unique=True).map(tuple)
+CARRY = st.dictionaries(st.sampled_from(["claude", "codex"]), NAMES)
 TIERS = st.sampled_from(get_args(SandboxChoice))
 SETTINGS = st.builds(
     Settings,
@@ -75,14 +76,15 @@ SETTINGS = st.builds(
     sandbox=TIERS,
     confine_agents=st.booleans(),
     trust_repository_config=st.booleans(),
-    agent_folders=NAMES,
+    carry=CARRY,
     agent_env=NAMES,
     setup=st.sampled_from([None, "make"]),
 )
 AGENT = st.builds(
-    AgentChoices, confine=st.booleans(), trust_repository_config=st.booleans(), folders=NAMES, env=NAMES
+    AgentChoices, confine=st.booleans(), trust_repository_config=st.booleans(), env=NAMES
 )  # fmt: skip
-CHOICES = st.builds(UserChoices, agent=AGENT, keep_awake=st.booleans())
+OWN = CARRY.map(lambda held: {name: OwnFiles(carry=files) for name, files in held.items()})
+CHOICES = st.builds(UserChoices, agent=AGENT, agents=OWN, keep_awake=st.booleans())
 
 
 @given(SETTINGS, CHOICES, st.none() | TIERS)
@@ -92,7 +94,7 @@ def test_the_config_of_today_can_only_take_away(settings: Settings, choices: Use
     assert STRENGTH[now.sandbox] >= STRENGTH[settings.sandbox]
     assert now.confine_agents >= max(settings.confine_agents, choices.agent.confine)
     assert now.trust_repository_config <= min(settings.trust_repository_config, choices.agent.trust_repository_config)
-    assert {*now.agent_folders} == {*settings.agent_folders} & {*choices.agent.folders}
+    assert all({*files} <= {*settings.carry[name]} & {*choices.agents[name].carry} for name, files in now.carry.items())
     assert {*now.agent_env} == {*settings.agent_env} & {*choices.agent.env}
     assert (now.agent, now.setup, now.commands) == (settings.agent, settings.setup, settings.commands)
 

@@ -42,7 +42,7 @@ def test_a_tool_that_does_not_run_is_absent(tmp_path: Path) -> None:
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
     commands = ["cargo test", "CI=1 make check", "./own.sh", "tox"]
 
-    (check,) = tool_check(PlainProcesses(), commands, env)
+    (check,) = tool_check(PlainProcesses(), commands, env, tmp_path / "project")
 
     assert check.level == "warn"
     assert check.found == ("cargo does not run (exit code 1): no default is configured; tox is not on PATH; make 4.3")
@@ -53,8 +53,10 @@ def test_tools_that_run_are_fine_and_unknown_ones_are_not_asked(tmp_path: Path) 
     tool(tmp_path, "make", "echo GNU Make 4.3")
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
 
-    assert [(c.level, c.found) for c in tool_check(PlainProcesses(), ["make check"], env)] == [("ok", "make 4.3")]
-    assert list(tool_check(PlainProcesses(), ["./own.sh"], env)) == []
+    assert [(c.level, c.found) for c in tool_check(PlainProcesses(), ["make check"], env, tmp_path / "project")] == [
+        ("ok", "make 4.3")
+    ]
+    assert list(tool_check(PlainProcesses(), ["./own.sh"], env, tmp_path / "project")) == []
 
 
 def test_a_tool_is_asked_with_the_toolchain_that_commands_get(tmp_path: Path) -> None:
