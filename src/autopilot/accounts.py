@@ -1,15 +1,18 @@
 """The papers about a run that are more than its state: the report of a batch, and what verdicts have taught."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from autopilot.domain.calibration import adjusted, learnt
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.digest import digest_of
-from autopilot.domain.events import RunFinished, stream_of
+from autopilot.domain.events import AgentAnswered, RunFinished, stream_of
 from autopilot.domain.plain_text import harmless
+from autopilot.domain.reach import refused
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunEnd
+from autopilot.domain.running import Try
 from autopilot.domain.secrets import redact
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.ending import run_end
@@ -50,8 +53,14 @@ def ended_of(streams: Streams, finished: RunFinished) -> tuple[Ended, RunEnd, di
         left=tuple(remaining(end, run.start)),
         kept=tuple(kept_lines(end)),
         closing=end.closing,
+        refused=refused(_tries(records)),
     )
     return ended, end, state
+
+
+def _tries(records: Iterable[PhaseRecord]) -> Iterator[Try]:
+    for event in (entry.event for record in records for entry in record.entries):
+        yield from event.tries if isinstance(event, AgentAnswered) else ()
 
 
 def _paid(run: RunRecord, end: RunEnd) -> dict[str, Any]:

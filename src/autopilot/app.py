@@ -59,7 +59,17 @@ from autopilot.engine.hearing import waiting_phases
 from autopilot.engine.orchestrate import OPEN_ENDS, open_ends
 from autopilot.engine.streams import Streams
 from autopilot.evidence.visual.checkup import visual_checks
-from autopilot.hiring import Crew, Warn, cache_folder, check_repository, hire, looked_at, past, processes_of
+from autopilot.hiring import (
+    Crew,
+    Warn,
+    cache_folder,
+    check_repository,
+    hire,
+    looked_at,
+    network_check,
+    past,
+    processes_of,
+)
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.checkup import run_checks
@@ -81,7 +91,7 @@ from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import READ, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied, asked, of_environment
+from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
@@ -356,7 +366,8 @@ def expected_cost(home: Path, settings: Settings) -> tuple[Habits, float | None,
 def examine(folder: str) -> tuple[Check, ...]:
     """Everything a run depends on, looked at and left as it is."""
     python = Check(level="ok", what="python", found=platform.python_version())
-    wanted = of_environment(os.environ) or user_choices().sandbox or "auto"
+    choices = user_choices()
+    wanted, network = of_environment(os.environ) or choices.sandbox or "auto", network_of(choices.network)
     try:
         root = find_root(Path(folder))
     except RepositoryInvalid as error:
@@ -379,7 +390,8 @@ def examine(folder: str) -> tuple[Check, ...]:
         *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ, lambda program: is_of_repository(program, repository.root)),
-        sandbox_check(processes, wanted),
+        sandbox_check(processes, wanted, open_network=network.open),
+        network_check(network, os.environ),
         *visual_checks(configured_visual(root), os.environ),
         disk_check("disk", root),
         disk_check("cache disk", cache_folder()),
@@ -574,7 +586,13 @@ def allowed(
         for line in moved(grant, crew):
             warn(line)
         return crew, grant
-    request = RunRequest(folder=str(folder), agent=changes.agent or "auto", sandbox=changes.sandbox)
+    request = RunRequest(
+        folder=str(folder),
+        agent=changes.agent or "auto",
+        sandbox=changes.sandbox,
+        hosts=changes.hosts,
+        open_network=changes.open_network,
+    )
     request = asked(msgspec.structs.replace(request, wait=changes.wait, failover=changes.failover), choices, os.environ)
     begun = msgspec.structs.replace(begun, settings=anew(begun, project, choices, request))
     crew = hire(begun, folder)

@@ -3,7 +3,7 @@
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from autopilot.domain.distribution import how_to_install
 from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
+    AgentAnswered,
     Entry,
     PhaseFinished,
     RunFinished,
@@ -28,6 +29,7 @@ from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.person import NOBODY, Person
 from autopilot.domain.plain_text import harmless
 from autopilot.domain.protocols import Listener
+from autopilot.domain.reach import refusals
 from autopilot.domain.record import RunRecord
 from autopilot.domain.redo import redoes
 from autopilot.domain.repo_map import NO_ATLAS, Atlas
@@ -52,7 +54,7 @@ from autopilot.engine.streams import Streams
 from autopilot.evidence.attest import PhaseReceipts, unsigned
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.held_already import held_already
-from autopilot.hiring import Crew, Warn, cache_folder, past, remarks, signer_of
+from autopilot.hiring import Crew, Warn, cache_folder, past, records_of, remarks, signer_of
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostics import FileDiagnostics
 from autopilot.journal.files import clear_torn, write_atomic
@@ -70,6 +72,7 @@ from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
 from autopilot.sandbox.awake import kept_awake
+from autopilot.sandbox.egress.passage import clear_records
 from autopilot.sandbox.equipped import EquippedSandbox
 from autopilot.sandbox.malloc import hand_back
 from autopilot.sandbox.scratch import clear_abandoned, room
@@ -97,6 +100,7 @@ class Driver:
         self.crew.kept.release_all()
         self._clear_litter()
         self.bring_home(first.run)
+        clear_records(records_of(self.home.parent))
         workspace = self.workspace(first.run)
         begun = workspace.start()
         workspace.recover()
@@ -233,6 +237,7 @@ class Driver:
         self._clear_litter()
         if isinstance(finished, RunFinished):
             self.crew.homes.end(first.run)
+        clear_records(records_of(self.home.parent))
         return wind_up(self.home, streams, finished)
 
     def _warn_of_held(self, hands: Hands, streams: Streams) -> None:
@@ -355,9 +360,20 @@ class Driver:
         told = alert(completed(run.of(PhaseFinished)))
         return (told.message,) if told else ()
 
+    def _refused(self, answered: AgentAnswered, told: set[str]) -> Iterator[str]:
+        """Each host once a run: what to do about it does not change."""
+        new = [known for known in answered.tries if known.host not in told]
+        told.update(known.host for known in new if known.verdict == "refused")
+        return refusals(new, answered.backend or "The agent")
+
     def _streams(self, journal: SqliteJournal, run: str, settings: Settings | None = None) -> ProjectedStreams:
+        told = set[str]()
+
         def hear(stream: str, entry: Entry) -> None:
             self.listener(stream, entry)
+            if isinstance(entry.event, AgentAnswered):
+                for line in self._refused(entry.event, told):
+                    self.warn(line)
             if isinstance(entry.event, PhaseFinished) and isinstance(entry.event.verdict, Advance):
                 for line in self._uniform(streams.run()):
                     self.warn(line)

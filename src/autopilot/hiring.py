@@ -5,24 +5,27 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from autopilot.agents import choose as agents
-from autopilot.agents import placing
+from autopilot.agents import placing, reach
+from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.environment import passing_on
 from autopilot.agents.homes import Homes
+from autopilot.agents.installed import place_of
 from autopilot.agents.pricing import PricedAgent
 from autopilot.authority.user_folder import user_folder_path
-from autopilot.domain.errors import AgentUnavailable, UsageInvalid
+from autopilot.domain.checkup import Check
+from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
 from autopilot.domain.protocols import Agent
 from autopilot.domain.replays import left_behind
-from autopilot.domain.settings import Settings, carried
+from autopilot.domain.settings import Network, Settings, carried
 from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal
@@ -30,7 +33,11 @@ from autopilot.journal.state_file import StateFile
 from autopilot.planning import prices
 from autopilot.provision import Ignores, Provision, provide
 from autopilot.sandbox import choose as sandboxes
+from autopilot.sandbox.agent_cages import no_fence
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG, AgentView, repository_config
+from autopilot.sandbox.egress.passage import contacted
+from autopilot.sandbox.egress.registries import registries
+from autopilot.sandbox.egress.rules import Refused, rule_of
 from autopilot.sandbox.equipped import EquippedProcesses
 from autopilot.sandbox.kept import LEASE_S, KeptProcesses
 from autopilot.sandbox.processes import ChildProcesses
@@ -47,6 +54,9 @@ Warn = Callable[[str], None]
 LONGEST_LEASE_S = 86_400
 PLAYED = ("scripted:", "replay:")
 LEASE = "AUTOPILOT_LEASE"
+OPEN_NETWORK = (
+    "The network is open to agents: they reach every service that you reach, and can send anywhere what they read."
+)
 
 
 def cache_folder() -> Path:
@@ -87,7 +97,15 @@ def kept_of(root: Path, processes: ChildProcesses, whose: str = "") -> KeptProce
 
 def homes_of(places: Places, carry: Mapping[str, tuple[str, ...]], kept: KeptProcesses) -> Homes:
     """The homes that agents are lent in this repository; renewed sign-ins that were not taken over are the user's."""
-    return Homes(places.pool / "homes", places.cache / "accounts", carry=carry, keeping=kept, remove=remove)
+    records = records_of(places.root)
+    return Homes(
+        places.pool / "homes",
+        places.cache / "accounts",
+        contacted=lambda call: contacted(records, call),
+        carry=carry,
+        keeping=kept,
+        remove=remove,
+    )
 
 
 def lease_s() -> float:
@@ -110,7 +128,8 @@ def lease_s() -> float:
 def _signature(settings: Settings) -> str:
     """Agents and how they are confined: a call of one crew is no answer to another."""
     asked = (settings.agent, settings.reviewer, settings.failover, sorted(settings.backends.items()))
-    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, sorted(settings.carry.items()))
+    lent = (sorted(settings.carry.items()), settings.network)
+    crew = (*asked, settings.sandbox, settings.confine_agents, settings.agent_env, *lent)
     return hashlib.sha256(repr(crew).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -159,7 +178,8 @@ def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Cre
     """
     root, settings = Path(begun.root), begun.settings
     processes, transcripts = processes_of(root), root / ".autopilot" / "transcripts"
-    ground = sandboxes.choose(settings.sandbox, processes)
+    check_hosts(settings.network)
+    ground = labeled(_ground(settings, processes), settings)
     places = Places(root=root, cache=cache_folder())
     workspace = GitWorkspace(places, processes, begun.run or "unnamed", os.environ)
     provision = provide(settings, root, workspace, ground, ignores or workspace.ignores)
@@ -176,6 +196,7 @@ def hire(begun: RunStarted, launch: Path, ignores: Ignores | None = None) -> Cre
         begun.run,
         confined=settings.confine_agents and ground.tier != "none",
         past_work=lambda run: past_work(run, root / ".autopilot", processes),
+        reach=lambda role: reach.allowed(role, settings.network, registries(os.environ).hosts),
         homes=homes,
     )
     staff, ladders, missing = staffed(settings, lambda name: _priced(agents.choose(name, desk, launch)))
@@ -246,7 +267,60 @@ def _view(begun: RunStarted, workspace: GitWorkspace, readable: tuple[str, ...])
         settings=lambda folder: workspace.brought_along(folder, REPOSITORY_CONFIG),
         hidden=(str(root / ".autopilot"), str(root / ".planning"), str(cache_folder()), str(user_folder_path())),
         trusts_repository=begun.settings.trust_repository_config,
+        open_network=begun.settings.network.open,
+        records=str(records_of(root)),
     )
+
+
+def records_of(root: Path) -> Path:
+    """Where what calls tried to reach is written down while they go on."""
+    return root / ".autopilot" / "egress"
+
+
+def network_check(network: Network, environment: Mapping[str, str]) -> Check:
+    """What `autopilot doctor` says of whom agents may reach."""
+    if network.open:
+        found = f"open. {OPEN_NETWORK}"
+        return Check(level="warn", what="network", found=found, fix="Take `open` out of [network] of your config.toml.")
+    try:
+        check_hosts(network)
+    except ConfigInvalid as error:
+        return Check(level="fail", what="network", found=error.what, fix=error.do)
+    installed = [backend for backend in PREFERRED if place_of(backend, environment)]
+    services = [f"{backend.name}: {', '.join(reach.hosts_of(backend, environment)) or 'none'}" for backend in installed]
+    hosts = dict.fromkeys((*registries(environment).hosts, *network.registry_hosts))
+    who = "set-up and work" if network.registries else "set-up"
+    others = (f"all: {', '.join(network.listed)}" if network.listed else "", f"{who}: {', '.join(hosts) or 'none'}")
+    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others))))
+
+
+def _ground(settings: Settings, processes: ChildProcesses) -> sandboxes.Ground:
+    """Raises `SandboxUnavailable` where agents are to be held to their proxy and cannot be."""
+    ground = sandboxes.choose(settings.sandbox, processes, open_network=settings.network.open)
+    if ground.egress == "none" and settings.confine_agents:
+        raise no_fence()
+    return ground
+
+
+def labeled(ground: sandboxes.Ground, settings: Settings) -> sandboxes.Ground:
+    """What facts of the run carry, and what the user is told, where agents have the open network."""
+    if not settings.network.open or ground.tier == "none" or not settings.confine_agents:
+        return ground
+    warning = " ".join(filter(None, (ground.warning, OPEN_NETWORK)))
+    return replace(ground, label=f"{ground.label}; agents had the open network", warning=warning)
+
+
+def check_hosts(network: Network) -> None:
+    """Raises `ConfigInvalid` for an entry that names no host: a list about safety is never half read."""
+    for entry in (*network.listed, *network.registry_hosts):
+        try:
+            rule_of(entry)
+        except Refused as refusal:
+            raise ConfigInvalid(
+                f"agents cannot be allowed to reach {entry!r}: {refusal.sentence}",
+                why="The list says all that agents may reach besides their own service.",
+                do="Write host, host:port or *.suffix, in [network] of config.toml or with --allow-host.",
+            ) from refusal
 
 
 def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:

@@ -13,10 +13,10 @@ from autopilot.authority.grants import Grant, GrantedAgent, Grants, hashed
 from autopilot.domain.errors import ConsentMissing, SandboxUnavailable
 from autopilot.domain.events import RunStarted
 from autopilot.domain.request import Resumption, RunRequest
-from autopilot.domain.settings import SandboxChoice, Settings
+from autopilot.domain.settings import Network, SandboxChoice, Settings
 from autopilot.hiring import Crew
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied
+from autopilot.planning.user_choices import NetworkChoices, UserChoices, applied, network_of
 from autopilot.planning.whole import Project
 
 STRENGTH = {"none": 0, "seatbelt": 1, "landlock": 1, "bubblewrap": 2, "auto": 3}
@@ -34,6 +34,8 @@ def grant_of(first: RunStarted, crew: Crew, launch: Path) -> Grant:
         launch=str(launch.absolute()),
         agents=tuple(_agents(settings, crew)),
         confined=settings.confine_agents,
+        egress=(*["open"] * settings.network.open, *["registries"] * settings.network.registries),
+        hosts=settings.network.listed,
         variables=settings.agent_env,
         setup_sha256=hashed(settings.setup),
     )
@@ -102,6 +104,15 @@ def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, ch
         wait=settings.wait if changes.wait is None else changes.wait,
         failover=changes.failover or settings.failover,
         backends={**settings.backends, **agents.roles},
+        network=_network(settings.network, choices.network, changes),
+    )
+
+
+def _network(granted: Network, choices: NetworkChoices, changes: Resumption) -> Network:
+    """The hosts of the command line then and now, and those of the user's own file as it is today."""
+    of_file = network_of(choices)
+    return msgspec.structs.replace(
+        of_file, open=granted.open or changes.open_network, asked=tuple(dict.fromkeys((*granted.asked, *changes.hosts)))
     )
 
 

@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autopilot.domain.checkup import Check
+from autopilot.domain.reach import refusals
 from autopilot.domain.running import Job, Processes, Ran
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Network, Settings
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.choose import Ground
+from autopilot.sandbox.egress.registries import registries
 from autopilot.sandbox.equipped import Kit
 from autopilot.workspace.dependency_folders import Offer, advice, interpreter_home, is_missing, survey
 from autopilot.workspace.git_workspace import GitWorkspace
@@ -21,6 +23,7 @@ from autopilot.workspace.within import Within
 Ignores = Callable[[str], bool]
 
 SETUP_SECONDS = 1800.0
+NO_HOSTS = Network()
 UNGUARDED = "nothing would keep commands and agents from writing to them"
 
 
@@ -36,6 +39,7 @@ class Provision:
     remarks: tuple[str, ...] = ()
     run: str = ""
     below: str = ""
+    network: Network = NO_HOSTS
 
     @property
     def kit(self) -> Kit:
@@ -43,7 +47,7 @@ class Provision:
 
     def source(self, workspace: GitWorkspace, ground: Ground, tell: Callable[[str], None]) -> Source:
         if self.setup is not None:
-            run = set_up_in(ground, f"{self.run}/set-up", self.below)
+            run = set_up_in(ground, f"{self.run}/set-up", self.below, self.network, tell)
             return workspace.set_up(self.setup, self.names, run, tell)
         return Installed(self.linked) if self.linked else Nothing()
 
@@ -56,7 +60,8 @@ def provide(settings: Settings, root: Path, workspace: GitWorkspace, ground: Gro
     config takes their place.
     """
     if settings.setup is not None:
-        return _by_command(settings.setup, settings.dependencies, root, workspace, ignores)
+        made = _by_command(settings.setup, settings.dependencies, root, workspace, ignores)
+        return replace(made, network=settings.network)
     top, within = find_top(root), workspace.within
     offers = survey(top, places(settings.dependencies, within), ignores)
     guarded = ground.tier != "none" and settings.confine_agents
@@ -114,17 +119,45 @@ def remedy(root: Path) -> str:
     )
 
 
-def set_up_in(ground: Ground, mark: str, below: str = "") -> Callable[[str, str], Ran]:
-    """Runs the user's set-up command: network open, no home, nothing writable but the folder it is run in."""
+def set_up_in(
+    ground: Ground,
+    mark: str,
+    below: str = "",
+    network: Network = NO_HOSTS,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Callable[[str, str], Ran]:
+    """
+    Runs the user's set-up command: no home, nothing writable but the folder it is run in.
+
+    It reaches where the user's own package managers install from, and the registries the user names.
+    """
 
     def run(command: str, folder: str) -> Ran:
-        processes: Processes = ground.agents(AgentView(trusts_repository=True, below=below))
+        view = AgentView(trusts_repository=True, below=below, open_network=network.open)
+        processes: Processes = ground.agents(view)
+        known = registries(os.environ)
         # A home without any account: what is installed gets no keys to see.
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": f"{folder}.home", "LANG": "C.UTF-8"}
+        own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": f"{folder}.home", "LANG": "C.UTF-8"}
         argv = ("bash", "-euo", "pipefail", "-c", command, "bash")
-        return processes.run(Job(argv=argv, cwd=folder, env=environment, timeout_s=SETUP_SECONDS, mark=mark))
+        hosts = tuple(dict.fromkeys((*known.hosts, *network.registry_hosts)))
+        job = Job(
+            argv=argv,
+            cwd=folder,
+            env={**known.variables, **own},
+            timeout_s=SETUP_SECONDS,
+            mark=mark,
+            hosts=hosts,
+        )
+        ran = processes.run(job)
+        for line in refusals(ran.tries, "The set-up command", registry_line):
+            tell(line)
+        return ran
 
     return run
+
+
+def registry_line(host: str) -> str:
+    return f'registries = ["{host}"]'
 
 
 def lacking(settings: Settings, provision: Provision, repository: UserRepository) -> Iterator[str]:
@@ -142,7 +175,7 @@ def dependency_checks(settings: Settings, root: Path, repository: UserRepository
         yield Check(
             level="ok",
             what="dependencies",
-            found=f"{names} made by `{settings.setup}`, once for each state of the lock files, with network",
+            found=f"{names} made by `{settings.setup}`, once for each state of the lock files, from registries",
         )
         return
     wanted = places(settings.dependencies, repository.within)

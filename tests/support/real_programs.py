@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -81,15 +83,26 @@ def agent(
     """
     The adapter of a real program, in the sandbox of that tier; it carries what points it at a service of ours.
 
-    With a `proxy` it reaches that and nothing else.
+    It reaches that service through a proxy of ours; with a `proxy` that and nothing else.
     """
     real = os.path.realpath(program(backend.program))
     try:
-        ground = choose(tier, ChildProcesses(territory=str(folder)), open_network=proxy is None)
+        ground = choose(tier, ChildProcesses(territory=str(folder)))
     except SandboxUnavailable as error:
         pytest.skip(error.what)
     view = AgentView(readable=readable)
     processes = ground.agents(view, None, proxy) if tier != "none" else ChildProcesses(territory=str(folder))
     carry = SET_UPS[backend.program].carry if carry is None else carry
     homes = homes_at(folder, {backend.name.partition(":")[0]: carry})
-    return CliAgent(backend, real, Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes))
+    hosts = tuple(services())
+    desk = Desk(processes, folder / "transcripts", "r1", confined=tier != "none", homes=homes, reach=lambda _: hosts)
+    return CliAgent(backend, real, desk)
+
+
+def services() -> Iterator[str]:
+    """The services of this machine that the user's own settings name, as a user would list them."""
+    texts = [
+        *os.environ.values(),
+        *(p.read_text(errors="replace") for p in Path(os.environ["HOME"]).rglob("*") if p.is_file()),
+    ]
+    yield from {found for text in texts for found in re.findall(r"http://(127\.0\.0\.1:\d+)", text)}

@@ -109,7 +109,12 @@ class RealRun:
     def words(self, phases: str) -> tuple[str, ...]:
         model = SET_UPS[self.agent].model
         chosen = ("--agent", self.agent, "--reviewer", self.agent, *(("--model", model) if model else ()))
-        return ("run", phases, *chosen, "--sandbox", confinement(), "--json", "--no-keep-awake")
+        return ("run", phases, *chosen, "--sandbox", confinement(), *self.service, "--json", "--no-keep-awake")
+
+    @property
+    def service(self) -> tuple[str, ...]:
+        """Some programs are told of the service by files of theirs, so the user lists it."""
+        return ("--allow-host", self.models.url.removeprefix("http://"))
 
     @contextmanager
     def begun(self, *words: str) -> Iterator["subprocess.Popen[str]"]:

@@ -76,6 +76,31 @@ class WrittenFile:
     text: Callable[[Mapping[str, str], str], str]
 
 
+# For programs that work with a provider of the user's choice: the hosts each key is for.
+KEY_HOSTS: Mapping[str, tuple[str, ...]] = {
+    "ANTHROPIC_API_KEY": ("api.anthropic.com",),
+    "OPENAI_API_KEY": ("api.openai.com",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
+    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """
+    The hosts of a program's service, by what the user signs in with.
+
+    `keys` by the variable that holds one, `account` for all other accounts, where tokens are renewed included. `bases`
+    are variables with a URL that takes the place of a host; `switches` turn the program to another service altogether.
+    """
+
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    account: tuple[str, ...] = ()
+    bases: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 class Dialogue(Protocol):
     """The side of a conversation that we keep up, for programs that want answers."""
 
@@ -95,10 +120,10 @@ class Backend:
     """
     One program. `reader` makes a fresh reader of its events for every call.
 
-    `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `counts`
-    says since when it counts what it spends; one that `names_threads` is told the name of each. `tested` is the version
-    all this was seen on. `own_prompt` are the tokens of instructions and tools that it adds to each turn, measured on
-    that version.
+    `env` is set for it, `variables` are handed on if the user has them: where its service is, and who pays. `reach`
+    are the hosts it needs. `counts` says since when it counts what it spends; one that `names_threads` is told the name
+    of each. `tested` is the version all this was seen on. `own_prompt` are the tokens of instructions and tools that it
+    adds to each turn, measured on that version.
 
     Its account: `folder` is its own below the home, which the user may have put elsewhere by `folder_variable`.
     `credentials` are the files that it signs in with; without `token_hosts`, where it renews them, they never come
@@ -128,6 +153,7 @@ class Backend:
     counts: Literal["call", "thread"] = "call"
     names_threads: bool = False
     own_prompt: int = 0
+    reach: Reach = field(default_factory=Reach)
 
 
 def told(what: str, details: Any) -> str:

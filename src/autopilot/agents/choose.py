@@ -32,7 +32,7 @@ def choose(name: str, desk: Desk, launch_folder: Path) -> Agent:
         return ReplayAgent(rest, desk.transcripts, desk.past_work(rest))
     if kind == "exec":
         _found(argv_of(rest, launch_folder)[0], launch_folder)
-        return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder, desk.homes)
+        return ExecAgent(rest, desk.processes, desk.transcripts, desk.run, launch_folder, desk.homes, desk.reach)
     if kind == "acp" and rest:
         words = argv_of(rest, launch_folder)
         return CliAgent(acp.backend(words), _found(words[0], launch_folder), desk)

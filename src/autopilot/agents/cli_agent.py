@@ -17,11 +17,12 @@ from autopilot.agents.answers import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import PREFERRED
-from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, passed_on
+from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, nowhere, passed_on
 from autopilot.agents.homes import HomePlan, Homes
 from autopilot.agents.models import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
 from autopilot.agents.printing import ending, plain
+from autopilot.agents.reach import hosts_of
 from autopilot.agents.reset_times import epoch_time, reset_time
 from autopilot.agents.strict_schema import strict, unpadded
 from autopilot.agents.transcripts import store, transcript
@@ -83,7 +84,8 @@ class Desk:
     Where calls are made from: the run, its processes, and where transcripts go.
 
     `confined`: the processes are in a sandbox of ours, in which a program's own one for its commands cannot be made.
-    `past_work` is what calls of an earlier run left behind. Every call works in one of the `homes`.
+    `past_work` is what calls of an earlier run left behind, `reach` the hosts that the user allows by role. Every
+    call works in one of the `homes`.
     """
 
     processes: Processes
@@ -91,6 +93,7 @@ class Desk:
     run: str
     confined: bool = False
     past_work: Callable[[str], Redo] = lambda _: leave_alone
+    reach: Callable[[str], tuple[str, ...]] = nowhere
     homes: Homes = field(kw_only=True)
 
 
@@ -118,6 +121,7 @@ class CliAgent:
                 talk=talk,
                 idle_s=call.idle_seconds,
                 home=str(home.path),
+                hosts=(*hosts_of(backend, os.environ), *desk.reach(call.role)),
             )
             ran = desk.processes.run(job, started)
             store(desk.transcripts, transcript(call.id, job.argv, document(call), ran, backend.name))
@@ -125,7 +129,7 @@ class CliAgent:
                 talk.heard(ran.stdout)
             reply = reply_of(call, backend, talk.reader, ran)
             home.take_down(reply.thread.id if reply.thread else None)
-        reply = home.settled(msgspec.structs.replace(reply, seconds=ran.seconds))
+        reply = home.settled(msgspec.structs.replace(reply, seconds=ran.seconds, tries=ran.tries))
         return lifeless(reply, call, ran)
 
     def _plan(self) -> HomePlan:

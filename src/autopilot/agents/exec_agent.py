@@ -27,14 +27,27 @@ PASSED_ON = frozenset({"PATH", "HOME", "USER", "LANG", "TZ", "TERM", "SHELL", "T
 PASS_MORE = "AUTOPILOT_PASS_ENV"  # noqa: S105 - the name of a variable
 
 
+def nowhere(role: str) -> tuple[str, ...]:  # noqa: ARG001 - the same for every role
+    """The hosts that are allowed where the user has allowed none."""
+    return ()
+
+
 class ExecAgent:
     """Runs `command` once a call, in the call's folder. Keeps a transcript of each call."""
 
     def __init__(
-        self, command: str, processes: Processes, transcripts: Path, run: str, launch_folder: Path, homes: Homes
+        self,
+        command: str,
+        processes: Processes,
+        transcripts: Path,
+        run: str,
+        launch_folder: Path,
+        homes: Homes,
+        reach: Callable[[str], tuple[str, ...]] = nowhere,
     ) -> None:
         self._argv = argv_of(command, launch_folder)
-        self._processes, self._transcripts, self._run, self._homes = processes, transcripts, run, homes
+        self._processes, self._transcripts, self._run = processes, transcripts, run
+        self._homes, self._reach = homes, reach
 
     def call(self, call: Call, started: Callable[[int], None]) -> Reply:
         """Ask once. Raises only `AgentUnavailable`, when the program does not exist."""
@@ -51,10 +64,11 @@ class ExecAgent:
                 idle_s=call.idle_seconds,
                 may_be_silent=True,
                 home=str(home.path),
+                hosts=self._reach(call.role),
             )
             ran = self._processes.run(job, started)
             store(self._transcripts, transcript(call.id, self._argv, question, ran))
-        reply = home.settled(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds))
+        reply = home.settled(msgspec.structs.replace(reply_of(ran), seconds=ran.seconds, tries=ran.tries))
         return lifeless(reply, call, ran)
 
 

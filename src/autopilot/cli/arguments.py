@@ -9,6 +9,7 @@ from autopilot.cli import (
     export_options,
     loop_options,
     mode_options,
+    network_options,
     phase_options,
     receipt_options,
     report,
@@ -123,6 +124,7 @@ def _describe_confinement(parser: Parser) -> None:
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
+    network_options.describe(parser)
 
 
 def _describe_continuing(parser: Parser, verb: str) -> None:

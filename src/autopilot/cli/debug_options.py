@@ -3,6 +3,7 @@
 import argparse
 from typing import get_args
 
+from autopilot.cli import network_options
 from autopilot.domain.settings import SandboxChoice
 
 
@@ -18,3 +19,4 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
+    network_options.describe(parser)

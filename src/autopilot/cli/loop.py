@@ -59,6 +59,8 @@ def _base(options: argparse.Namespace) -> RunRequest:
         model=options.model,
         lenient=options.lenient,
         sandbox=options.sandbox,
+        hosts=tuple(options.hosts),
+        open_network=options.open_network,
         visual=options.visual,
         modes=Modes(jobs=options.jobs),
         wait=options.wait,

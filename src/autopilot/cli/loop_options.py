@@ -3,7 +3,7 @@
 import argparse
 from typing import get_args
 
-from autopilot.cli import mode_options
+from autopilot.cli import mode_options, network_options
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sessions import flags
 from autopilot.sessions.session_modes import EXECUTED
@@ -26,6 +26,7 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     confinement = parser.add_mutually_exclusive_group()
     confinement.add_argument("--sandbox", choices=get_args(SandboxChoice))
     confinement.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
+    network_options.describe(parser)
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--json", action="store_true")
 

@@ -88,6 +88,8 @@ options of run:
   --sandbox TIER        auto (default), bubblewrap, landlock, seatbelt or none;
                         also for resume, as are --agent and --unsandboxed
   --unsandboxed         confine nothing; then no result counts as verified
+  --allow-host HOST     a host[:port] agents may reach besides their service
+  --open-network        agents reach all that you do (docs/security.md)
   --visual              look at the app's pages in every phase, not only in
                         those of type ui or mixed (docs/configuration.md)
   --from N, --to N      only phases from N on, up to N (without PHASES: of

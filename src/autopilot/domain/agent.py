@@ -3,6 +3,7 @@
 from typing import Any, Literal, get_args
 
 from autopilot.domain.evidence import Usage
+from autopilot.domain.running import Try
 from autopilot.domain.value import Value
 
 Role = Literal[
@@ -87,7 +88,7 @@ class Reply(Value, frozen=True, kw_only=True):
     transcript. `commands` are facts only where the adapter `observes` what the agent runs; otherwise they are what the
     agent says. `usage` is what this call cost, whatever its `thread` had cost before. `issues` is what was wrong with
     what the program printed, apart from the answer. `seconds` is how long the program ran, where one did: it may have
-    begun before the call was taken up.
+    begun before the call was taken up. `tries` is what it tried to reach.
     """
 
     outcome: Outcome
@@ -102,6 +103,12 @@ class Reply(Value, frozen=True, kw_only=True):
     model: str | None = None
     issues: tuple[str, ...] = ()
     seconds: float = 0.0
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def contacted(self) -> frozenset[str]:
+        """The hosts that the program was allowed to reach, and reached."""
+        return frozenset(known.host for known in self.tries if known.verdict == "allowed")
 
 
 def access_of(role: str) -> Access:

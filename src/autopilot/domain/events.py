@@ -21,6 +21,7 @@ from autopilot.domain.redo import Before, Mode
 from autopilot.domain.results import StepResult
 from autopilot.domain.roadmap_changes import RoadmapTaken
 from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.running import Try
 from autopilot.domain.settings import Settings
 from autopilot.domain.user_context import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
@@ -294,7 +295,8 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     """
     `wrote` are planning files the role may write, `touched` those it changed though it may not.
 
-    `issues` is what was wrong with the answer as a whole, whatever it says. `backend` is the agent that gave it.
+    `issues` is what was wrong with the answer as a whole, whatever it says. `backend` is the agent that gave it,
+    `tries` what it tried to reach.
     """
 
     call: str
@@ -314,6 +316,7 @@ class AgentAnswered(Tagged, frozen=True, kw_only=True):
     model: str | None = None
     thread: Thread | None = None
     backend: str = ""
+    tries: tuple[Try, ...] = ()
 
 
 class StepFinished(Tagged, frozen=True, kw_only=True):

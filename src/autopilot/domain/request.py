@@ -20,7 +20,7 @@ class RunRequest(Value, frozen=True, kw_only=True):
     `answers` is a file with the answers to what a person would be asked. `wait` is None and `failover` empty when
     nothing was said. `evidence` settles whether phases are done on which the planning files disagree. `symptom` and
     `checks` are of `debug`: what is wrong, and the commands that show it. `trust` is the hash of what the user agrees
-    to for this once.
+    to for this once, `hosts` are those agents may reach as well.
     """
 
     folder: str
@@ -44,6 +44,8 @@ class RunRequest(Value, frozen=True, kw_only=True):
     roadmap: RoadmapChoice | None = None
     symptom: str = ""
     checks: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    open_network: bool = False
     trust: str = ""
 
     @property
@@ -74,6 +76,8 @@ class Resumption(Value, frozen=True, kw_only=True):
     retry: str = ""
     step: str = ""
     roadmap: RoadmapChoice | None = None
+    hosts: tuple[str, ...] = ()
+    open_network: bool = False
     trust: str = ""
 
 
@@ -87,6 +91,8 @@ def changes_of(request: RunRequest, sandbox: SandboxChoice | None) -> Resumption
         wait=request.wait,
         failover=request.failover,
         roadmap=request.roadmap,
+        hosts=request.hosts,
+        open_network=request.open_network,
         trust=request.trust,
     )
 

@@ -47,6 +47,22 @@ class Talk(Protocol):
         ...
 
 
+class Try(Value, frozen=True, kw_only=True):
+    """
+    What a confined program tried to reach, and what came of it, counted.
+
+    `reason` says by which rule it was refused, or what failed. The host is as the program named it, however strange.
+    """
+
+    host: str
+    port: int
+    verdict: Literal["allowed", "refused", "failed"]
+    reason: str = ""
+    count: int = 1
+    sent: int = 0
+    received: int = 0
+
+
 class Job(Value, frozen=True, kw_only=True):
     """
     One program to run to its end. `env` is the whole environment; `mark` names the job in its children's.
@@ -58,6 +74,8 @@ class Job(Value, frozen=True, kw_only=True):
 
     `asked` tells one question from another where the job is held beyond our life; its input does where it is empty.
     `held_open` are files that somebody must have open while the program is at work.
+
+    `hosts` are all it may reach where it is confined, as `host:port`, `host` for port 443, or `*.suffix`.
 
     After `idle_s` seconds in which it printed nothing and changed nothing in `cwd` it is ended; 0: never. One that
     `may_be_silent` is held to that only once it has printed something.
@@ -79,6 +97,7 @@ class Job(Value, frozen=True, kw_only=True):
     talk: Talk | None = None
     idle_s: float = 0.0
     may_be_silent: bool = False
+    hosts: tuple[str, ...] = ()
     home: str = ""
 
 
@@ -97,7 +116,8 @@ class Ran(Value, frozen=True, kw_only=True):
     How a job ended. `exit_code` is None when we ended it, at its time limit or once its talk was over.
 
     A signal shows as its negative. `idle`: we ended it because it gave no sign of life. `cut_off` says what went wrong
-    on our side: the sandbox did not start, or the process that held the program was killed.
+    on our side: the sandbox did not start, or the process that held the program was killed. `tries` is what it tried to
+    reach, where somebody stood in between.
     """
 
     exit_code: int | None
@@ -106,6 +126,12 @@ class Ran(Value, frozen=True, kw_only=True):
     seconds: float
     idle: bool = False
     cut_off: str = ""
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def contacted(self) -> frozenset[str]:
+        """The hosts that were allowed and answered."""
+        return frozenset(known.host for known in self.tries if known.verdict == "allowed")
 
     @property
     def interruption(self) -> str:

@@ -98,6 +98,25 @@ class Honesty(Value, frozen=True, kw_only=True):
     rules: dict[str, Severity] = {}
 
 
+class Network(Value, frozen=True, kw_only=True):
+    """
+    What confined agents may reach besides the service of their program, as `host`, `host:port` or `*.suffix`.
+
+    `asked` are hosts of the command line, `hosts` those of the user's own config. `registries` lets agents who do the
+    work install packages as the set-up command may; `registry_hosts` are those the user names. `open`: no limit at all.
+    """
+
+    open: bool = False
+    asked: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    registries: bool = False
+    registry_hosts: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.asked, *self.hosts)))
+
+
 class Settings(Value, frozen=True, kw_only=True):
     """
     `agent_env` names variables an agent gets besides the usual ones; `sign_receipts` asks for signatures.
@@ -142,6 +161,7 @@ class Settings(Value, frozen=True, kw_only=True):
     failover: tuple[str, ...] = ()
     backends: dict[str, tuple[str, ...]] = {}
     detected: tuple[str, ...] = ()
+    network: Network = Network()
     carry: dict[str, tuple[str, ...]] = {}
 
 

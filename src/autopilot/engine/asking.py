@@ -289,6 +289,7 @@ def _answered(call: Call, reply: Reply, seconds: float) -> AgentAnswered:
         issues=(*kept.issues, *reply.issues),
         model=reply.model,
         thread=reply.thread,
+        tries=reply.tries,
     )
 
 

@@ -7,7 +7,7 @@ import msgspec
 from autopilot.domain.redo import QUALITY, refines
 from autopilot.domain.request import RunRequest
 from autopilot.domain.run_caps import MINUTES, RunCaps, capped
-from autopilot.domain.settings import Limits, Settings
+from autopilot.domain.settings import Limits, Network, Settings
 from autopilot.planning import detect, visual
 from autopilot.planning.whole import Project
 
@@ -47,6 +47,7 @@ def settings_of(request: RunRequest, project: Project) -> Settings:
         wait=config.wait if request.wait is None else request.wait,
         failover=request.failover or config.agents.failover,
         backends=config.agents.backends,
+        network=Network(open=request.open_network, asked=request.hosts),
     )
 
 

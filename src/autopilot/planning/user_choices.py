@@ -10,7 +10,7 @@ from autopilot.domain.agent import Role
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
 from autopilot.domain.notices import QUIET_HOURS, Occasion
 from autopilot.domain.request import RunRequest
-from autopilot.domain.settings import SandboxChoice, Settings
+from autopilot.domain.settings import Network, SandboxChoice, Settings
 from autopilot.domain.value import Value
 
 VARIABLE = "AUTOPILOT_SANDBOX"
@@ -65,6 +65,19 @@ class TraceChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True)
     otel: bool = False
 
 
+class NetworkChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """
+    What confined agents may reach besides their own service, as `host`, `host:port` or `*.suffix`.
+
+    `registries`: the hosts that the set-up command installs from, besides those of the user's own client settings; or
+    true, which lets agents that do the work install from those as well. `open`: agents reach all that the user does.
+    """
+
+    hosts: tuple[str, ...] = ()
+    registries: bool | tuple[str, ...] = False
+    open: bool = False
+
+
 class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxChoice | None = None
     keep_awake: bool = True
@@ -73,6 +86,7 @@ class UserChoices(Value, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agents: dict[str, OwnFiles] = {}
     notify: NotifyChoices = NotifyChoices()
     traces: TraceChoices = TraceChoices()
+    network: NetworkChoices = NetworkChoices()
 
 
 def read(text: str | None, path: str) -> UserChoices:
@@ -139,4 +153,19 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
         agent_env=choices.agent.env,
         keep_awake=settings.keep_awake and choices.keep_awake,
         backends={**settings.backends, **choices.agent.roles},
+        network=msgspec.structs.replace(
+            network_of(choices.network),
+            open=settings.network.open or choices.network.open,
+            asked=settings.network.asked,
+        ),
+    )
+
+
+def network_of(choices: NetworkChoices) -> Network:
+    named = choices.registries
+    return Network(
+        open=choices.open,
+        hosts=choices.hosts,
+        registries=named is True,
+        registry_hosts=() if isinstance(named, bool) else named,
     )

@@ -12,6 +12,8 @@ from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import confine, seatbelt, shell
 from autopilot.sandbox.agent_view import RESOLVER, AgentView, Sight, sight
 from autopilot.sandbox.bubblewrap import ALONE, NOT_STARTED, Walls, mask, run_inside, settings, system_arguments
+from autopilot.sandbox.egress.passage import Passage, passage
+from autopilot.sandbox.egress.program import CANNOT
 from autopilot.sandbox.landlock import DEVICES, TERMINALS, Fences, ToProxy, complains, launched, without
 from autopilot.sandbox.launching import find_program
 from autopilot.sandbox.scratch import Scratch, scratch_folder
@@ -27,7 +29,8 @@ class BubblewrapAgents:
     """
     Fulfils `Processes`. May make namespaces of its own inside: many agents bring a sandbox for their commands.
 
-    With a `proxy` its network is its own and empty; without, it is the machine's.
+    Its network is its own, with one way out to what the job may reach. Where the view's network is open it is the
+    machine's; with a `proxy` of somebody else's there is no way out of ours.
     """
 
     processes: Processes
@@ -46,13 +49,20 @@ class BubblewrapAgents:
         return ran
 
     def _run(self, job: Job, started: Started) -> Ran:
+        if self.proxy or self.view.open_network:
+            return self._caged(job, started)
+        with passage(job, "inside", self.view.records) as way_out:
+            return way_out.told_by(self._caged(_through(way_out, job), started, way_out))
+
+    def _caged(self, job: Job, started: Started, way_out: Passage | None = None) -> Ran:
         seen = sight(job, self.view)
         environment = {**job.env, "HOME": seen.home or HOME, "TMPDIR": TEMPORARY}
         words = ("--chdir", seen.place, "--", *shell.limited(job.argv, self.walls.ceilings))
-        network = ("--unshare-net",) if self.proxy else ()
+        network = ("--unshare-net",) if self.proxy or way_out else ()
         argv = (self.walls.bwrap, *network, *cage(seen), *settings(environment), *words)
         caged = msgspec.structs.replace(job, argv=argv, env={})
-        return run_inside(self.processes, caged, self.walls.filter, started)
+        ran = run_inside(self.processes, caged, self.walls.filter, started, way_out)
+        return never_begun(ran) if no_way_out(ran, way_out) else ran
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -92,8 +102,9 @@ class LandlockAgents:
     """
     Fulfils `Processes`. What lies in the workspace cannot be hidden: settings of the repository stay in sight.
 
-    With a `proxy` on 127.0.0.1 the agent reaches that and nothing else, as far as `to_proxy` can tell addresses apart;
-    without, it reaches the whole network.
+    The agent reaches its proxy on 127.0.0.1 and nothing else, as far as `to_proxy` can tell addresses apart: one of
+    ours, which lets through what the job may reach, or the `proxy` that is named. Where the view's network is open it
+    reaches all of it.
     """
 
     processes: Processes
@@ -104,7 +115,13 @@ class LandlockAgents:
 
     def run(self, job: Job, started: Started = None) -> Ran:
         find_program(job.argv[0], job.cwd, job.env)
-        program, network = self._network()
+        if self.proxy or self.view.open_network:
+            return self._caged(job, started)
+        with passage(job, "beside", self.view.records) as way_out:
+            return way_out.told_by(self._caged(_through(way_out, job), started, way_out))
+
+    def _caged(self, job: Job, started: Started, way_out: Passage | None = None) -> Ran:
+        program, network = self._network(("127.0.0.1", way_out.port) if way_out else self.proxy)
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = scratch.path
@@ -114,16 +131,17 @@ class LandlockAgents:
             environment = {**job.env, "HOME": home, "TMPDIR": private}
             argv = (*launcher, *shell.limited(job.argv, self.fences.ceilings))
             caged = msgspec.structs.replace(job, argv=argv, env=environment, leaves="asked")
+            caged = led_out(caged, way_out) if way_out else caged
             ran = self.processes.run(holding(scratch, caged), started)
-            return never_begun(ran) if complains(ran) else ran
+            return never_begun(ran) if complains(ran) or no_way_out(ran, way_out) else ran
 
-    def _network(self) -> tuple[bytes, tuple[str, ...]]:
+    def _network(self, proxy: Address | None) -> tuple[bytes, tuple[str, ...]]:
         """The filter, and the launcher's words about the network."""
-        if self.proxy is None:
+        if proxy is None:
             return self.fences.filter, ()
         if self.to_proxy is None:
             raise no_fence()
-        return self.to_proxy.filter, self.to_proxy.words(self.proxy[1])
+        return self.to_proxy.filter, self.to_proxy.words(proxy[1])
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)
@@ -133,6 +151,21 @@ def never_begun(ran: Ran) -> Ran:
     """The sandbox did not start, so the agent did nothing: that is for us to repeat, and nothing it is blamed for."""
     said = ran.stderr.decode(errors="replace").strip().splitlines()
     return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
+
+
+def _through(way_out: Passage, job: Job) -> Job:
+    return msgspec.structs.replace(job, env=way_out.environment(job.env))
+
+
+def led_out(job: Job, way_out: Passage) -> Job:
+    """Started by the program that serves its way out."""
+    inherited = (*job.inherited, *way_out.inherited)
+    return msgspec.structs.replace(job, argv=way_out.leading(job.argv), inherited=inherited)
+
+
+def no_way_out(ran: Ran, way_out: Passage | None) -> bool:
+    """Whether the proxy did not start, and so the agent neither."""
+    return ran.exit_code == CANNOT and way_out is not None and not way_out.served
 
 
 def no_fence() -> SandboxUnavailable:
@@ -163,21 +196,29 @@ def _empty_home(private: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeatbeltAgents:
-    """Fulfils `Processes`. With a `proxy` on this machine the agent reaches that and nothing else."""
+    """Fulfils `Processes`. The agent reaches its proxy on this machine and nothing else, unless the network is open."""
 
     processes: Processes
     view: AgentView
     proxy: Address | None = None
 
     def run(self, job: Job, started: Started = None) -> Ran:
+        if self.proxy or self.view.open_network:
+            return self._caged(job, started)
+        with passage(job, "beside", self.view.records) as way_out:
+            return way_out.told_by(self._caged(_through(way_out, job), started, way_out))
+
+    def _caged(self, job: Job, started: Started, way_out: Passage | None = None) -> Ran:
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = os.path.realpath(scratch.path)
-            network = seatbelt.proxied(self.proxy[1]) if self.proxy else seatbelt.OPEN_NETWORK
+            proxy = ("127.0.0.1", way_out.port) if way_out else self.proxy
+            network = seatbelt.proxied(proxy[1]) if proxy else seatbelt.OPEN_NETWORK
             text = seatbelt.profile(seen.readable, (*seen.writable, private), network=network, hidden=seen.hidden)
             environment = {**job.env, "HOME": seen.home or _empty_home(private), "TMPDIR": private}
             argv = (seatbelt.PROGRAM, "-p", text, *job.argv)
             caged = msgspec.structs.replace(job, argv=argv, env=environment)
+            caged = led_out(caged, way_out) if way_out else caged
             return self.processes.run(holding(scratch, caged), started)
 
     def sweep(self, mark: str) -> int:

@@ -39,6 +39,9 @@ class AgentView:
     says which of their names to hide from a call in a folder, and `beside` what else a call in a folder may read.
 
     `below` is the project's folder in a clone: the agent starts there and may write in the whole clone.
+
+    With an `open_network` it reaches all that the user can. Otherwise what it tried is written down in `records`, a
+    folder, where it outlives us.
     """
 
     readable: tuple[str, ...] = ()
@@ -47,6 +50,8 @@ class AgentView:
     settings: Callable[[str], Collection[str]] = lambda _: REPOSITORY_CONFIG
     beside: Callable[[str], tuple[str, ...]] = lambda _: ()
     below: str = ""
+    open_network: bool = False
+    records: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import msgspec
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Processes, Ran
 from autopilot.sandbox import shell
+from autopilot.sandbox.egress.passage import Passage
 from autopilot.sandbox.launching import Ceilings
 from autopilot.sandbox.lifeline import Lifeline
 from autopilot.sandbox.toolchain import SYSTEM, Toolchain, private_places
@@ -91,11 +92,18 @@ def as_begun(ran: Ran, began: bool | None) -> Ran:  # noqa: FBT001 - what is kno
     return msgspec.structs.replace(ran, cut_off=f"{NOT_STARTED}: {said[0][:200]}")
 
 
-def run_inside(processes: Processes, job: Job, program: bytes, started: Callable[[int], None] | None = None) -> Ran:
+def run_inside(
+    processes: Processes,
+    job: Job,
+    program: bytes,
+    started: Callable[[int], None] | None = None,
+    way_out: Passage | None = None,
+) -> Ran:
     """
     Run bubblewrap's command line under the filter. Everything inside is gone when this returns or raises.
 
-    Its options, among them the environment with perhaps a key in it, are in no list of processes.
+    With a `way_out` it is started by the program that serves it. Its options, among them the environment with perhaps a
+    key in it, are in no list of processes.
     """
     bwrap, *rest = job.argv
     end = rest.index("--")
@@ -106,10 +114,11 @@ def run_inside(processes: Processes, job: Job, program: bytes, started: Callable
             if started is not None:
                 started(pid)
 
+        inherited = (*line.inherited, *way_out.inherited) if way_out else line.inherited
         argv = (bwrap, *line.arguments, *rest[end:])
-        whole = msgspec.structs.replace(
-            job, argv=argv, inherited=line.inherited, held_open=line.held_open, leaves="nothing"
-        )
+        if way_out:
+            argv = way_out.leading(argv)
+        whole = msgspec.structs.replace(job, argv=argv, inherited=inherited, held_open=line.held_open, leaves="nothing")
         try:
             ran = processes.run(whole, begun)
             return as_begun(ran, line.began())

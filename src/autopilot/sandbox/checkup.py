@@ -12,7 +12,7 @@ HELD_LOOSELY = (
 )
 
 
-def sandbox_check(processes: Processes, wanted: SandboxChoice = "auto", *, open_network: bool = True) -> Check:
+def sandbox_check(processes: Processes, wanted: SandboxChoice = "auto", *, open_network: bool = False) -> Check:
     try:
         ground = choose(wanted, processes, open_network=open_network)
     except SandboxUnavailable as error:

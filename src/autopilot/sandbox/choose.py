@@ -136,7 +136,8 @@ class Candidate:
 
     def in_agents(self, field: Field, script: str) -> Ran:
         proxy = field.proxy if self.egress in {"proxy", "port"} else None
-        agents = self.agents(AgentView(readable=(*serving.readable(), str(field.shown))), None, proxy)
+        shown = (*serving.readable(), str(field.shown))
+        agents = self.agents(AgentView(readable=shown, open_network=proxy is None), None, proxy)
         job = Job(
             argv=("bash", "-c", script),
             cwd=str(field.inside),
@@ -168,7 +169,7 @@ class Search:
     processes: Processes
     toolchain: Toolchain
     ceilings: Ceilings
-    open_network: bool = True
+    open_network: bool = False
     reasons: dict[str, str] = field(default_factory=dict)
 
     def bubblewrap(self) -> Iterator[Candidate]:
@@ -282,7 +283,7 @@ def choose(
     processes: Processes,
     ceilings: Ceilings = Ceilings(),  # noqa: B008 - frozen, so it is safe to share
     *,
-    open_network: bool = True,
+    open_network: bool = False,
 ) -> Ground:
     """
     The strongest tier that withstands the canary, or the wanted one. Raises `SandboxUnavailable` without any.

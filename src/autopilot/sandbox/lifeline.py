@@ -52,7 +52,9 @@ class Lifeline:
         return (self._told,)
 
     def hold(self, pid: int) -> None:
-        """Take hold of the sandbox started as process `pid`; it waits until it has told us its first process."""
+        """
+        Take hold of the sandbox started as process `pid`, or by it; it waits until it has told us its first process.
+        """
         os.close(self._telling)
         self._telling = -1
         self._heard = _read(self._told, PATIENCE_S)
@@ -62,7 +64,8 @@ class Lifeline:
         first = int(found[1])
         with suppress(OSError):
             self._first = os.pidfd_open(first)
-            if int(marks.stat_of(str(first))[1]) != pid:
+            above = marks.stat_of(str(first))[1].decode()
+            if str(pid) not in {above, marks.stat_of(above)[1].decode()}:
                 self._let_go()
 
     def gone(self) -> bool:

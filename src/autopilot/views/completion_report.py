@@ -1,12 +1,13 @@
 """The report of a run's end (RPT-01): phases, integration, audit, version, numbers, and what happened in the run."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from autopilot.domain.completion import SelfAudit
 from autopilot.domain.deferrals import summary_lines
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
+from autopilot.domain.reach import host_line
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
@@ -24,6 +25,7 @@ class Ended:
     All a report is made of. `account` is the run retold, `left` the phases that could run next.
 
     `kept` says where the work of failed phases is, `closing` is what followed the last phase.
+    `refused` are hosts that agents tried to reach and were not let through to, with how often.
     """
 
     run: RunRecord
@@ -33,13 +35,14 @@ class Ended:
     left: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     closing: Ending = Ending()  # noqa: RUF009 - frozen, so it is safe to share
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 def report(ended: Ended, runs: Sequence[Mapping[str, Any]] | None = None) -> str:
     """With `runs`, the numbers of all runs so far, the trend is part of it."""
     sections = [_head(ended), _phases(ended), _integration(ended), _audit(ended)]
     sections += [_version(ended.run.completion), _alert(ended.run), _numbers(ended.metrics), _deferrals(ended.run)]
-    sections += [_next(ended)]
+    sections += [_hosts(ended), _next(ended)]
     sections += [_account(ended.account)]
     if runs:
         sections.append(trend_section(runs))
@@ -57,6 +60,21 @@ def _head(ended: Ended) -> Iterator[str]:
     yield f"- Specification: {clean(ended.run.spec.path)} ({ended.run.spec.sha256[:SHORT]})"
     for name, why in start.unused.items():
         yield f"- Gate absent: the detected {name} command does not run here ({clean(why)})"
+
+
+def _hosts(ended: Ended) -> Iterator[str]:
+    if ended.run.start.settings.network.open:
+        yield "## Network"
+        yield ""
+        yield "The network was open to agents: what they reached is not known."
+        return
+    if not ended.refused:
+        return
+    yield "## Hosts refused"
+    yield ""
+    yield "Agents were not let through to these. To allow one, add its line to [network] of your config.toml."
+    yield ""
+    yield from (f"- {clean(host)} ({count}): `{clean(host_line(host))}`" for host, count in ended.refused.items())
 
 
 def _phases(ended: Ended) -> Iterator[str]:

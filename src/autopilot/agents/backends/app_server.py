@@ -165,5 +165,6 @@ BACKEND: Backend = Backend(
     credentials=codex.BACKEND.credentials,
     identity=codex.BACKEND.identity,
     token_hosts=codex.BACKEND.token_hosts,
+    reach=codex.BACKEND.reach,
     counts="thread",
 )

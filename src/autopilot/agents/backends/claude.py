@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
 from autopilot.agents.backends.message_stream import all_input, begun, came_back, said, windowed
 from autopilot.agents.fields import amount, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Spent, StreamEvent
+
+API = "api.anthropic.com"
 
 EDITING = ("Edit", "Write", "NotebookEdit")
 LOOKING = ("Read", "Grep", "Glob")
@@ -149,4 +151,13 @@ BACKEND = Backend(
     identity=("organizationUuid", "claudeAiOauth.subscriptionType"),
     token_hosts=("platform.claude.com", "console.anthropic.com"),
     counts="thread",
+    reach=Reach(
+        keys=dict.fromkeys(("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), (API,)),
+        account=(API, "platform.claude.com"),
+        bases={"ANTHROPIC_BASE_URL": API},
+        switches={
+            "CLAUDE_CODE_USE_BEDROCK": ("bedrock-runtime.{AWS_REGION}.amazonaws.com",),
+            "CLAUDE_CODE_USE_VERTEX": ("{CLOUD_ML_REGION}-aiplatform.googleapis.com", "oauth2.googleapis.com"),
+        },
+    ),
 )

@@ -6,10 +6,12 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
 from autopilot.agents.fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, Spent, StreamEvent, Used
+
+API = "api.openai.com"
 
 # Reviewers that run the project's commands need room for what these write; their checkout is thrown away.
 SANDBOX = {"read": "read-only", "run": "workspace-write", "write": "workspace-write"}
@@ -119,4 +121,9 @@ BACKEND = Backend(
     identity=("auth_mode", "OPENAI_API_KEY", "tokens.account_id", "tokens.id_token.sub", "tokens.access_token.sub"),
     token_hosts=("auth.openai.com",),
     counts="thread",
+    reach=Reach(
+        keys=dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), (API,)),
+        account=("chatgpt.com", "auth.openai.com"),
+        bases={"OPENAI_BASE_URL": API},
+    ),
 )

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.fields import count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, StreamEvent, Used
+
+PROVIDER = "api.openai.com"
 
 ACCESS = {
     "read": ("--allow-all-tools", "--deny-tool", "write", "--deny-tool", "shell"),
@@ -82,4 +84,9 @@ BACKEND = Backend(
     # Its token is not renewed. The same file names plugins and folders it trusts.
     credentials=(".copilot/config.json",),
     withheld=("installed_plugins", "installedPlugins", "trusted_folders", "trustedFolders"),
+    reach=Reach(
+        keys={"COPILOT_PROVIDER_API_KEY": (PROVIDER,)},
+        account=("api.github.com", "*.githubcopilot.com"),
+        bases={"COPILOT_PROVIDER_BASE_URL": PROVIDER},
+    ),
 )

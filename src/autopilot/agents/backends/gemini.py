@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, WrittenFile, told
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
 from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
+
+API = "generativelanguage.googleapis.com"
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 RAN_AND_FAILED = "shell_execute_error"
@@ -87,4 +89,12 @@ BACKEND = Backend(
     identity=("refresh_token", "token_type"),
     token_hosts=("oauth2.googleapis.com",),
     settings=(WrittenFile(".gemini/settings.json", partial(quiet_settings, KINDS, "oauth-personal")),),
+    reach=Reach(
+        keys=dict.fromkeys(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (API,)),
+        account=("cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com"),
+        bases={"GOOGLE_GEMINI_BASE_URL": API},
+        switches={
+            "GOOGLE_GENAI_USE_VERTEXAI": ("{GOOGLE_CLOUD_LOCATION}-aiplatform.googleapis.com", "oauth2.googleapis.com")
+        },
+    ),
 )

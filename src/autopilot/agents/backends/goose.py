@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, WrittenFile, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
 from autopilot.agents.fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Returned, Said, Spent, StreamEvent, Used
@@ -104,4 +104,12 @@ BACKEND = Backend(
     settings=(WrittenFile(".config/goose/config.yaml", provider),),
     counts="thread",
     names_threads=True,
+    reach=Reach(
+        keys=KEY_HOSTS,
+        bases={
+            "OPENAI_HOST": "api.openai.com",
+            "OPENAI_BASE_URL": "api.openai.com",
+            "ANTHROPIC_HOST": "api.anthropic.com",
+        },
+    ),
 )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.fields import amount, at, count, record, text, total
 from autopilot.agents.outcomes import Meanings
@@ -101,4 +101,5 @@ BACKEND = Backend(
     credentials=(".local/share/opencode/auth.json",),
     identity=ONE_PER_PROVIDER,
     token_hosts=PROVIDERS,
+    reach=Reach(keys=KEY_HOSTS, bases={"OPENAI_BASE_URL": "api.openai.com", "ANTHROPIC_BASE_URL": "api.anthropic.com"}),
 )

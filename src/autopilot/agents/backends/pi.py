@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
+from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, told
 from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
@@ -89,4 +89,5 @@ BACKEND = Backend(
     credentials=(".pi/agent/auth.json",),
     identity=ONE_PER_PROVIDER,
     token_hosts=PROVIDERS,
+    reach=Reach(keys=KEY_HOSTS),
 )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, WrittenFile
+from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile
 from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.backends.message_stream import begun, came_back, said
 from autopilot.agents.fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Spent, StreamEvent
+
+API = "dashscope.aliyuncs.com"
 
 APPROVAL = {"read": "plan", "run": "yolo", "write": "yolo"}
 UNSTRUCTURED = "no structured output"
@@ -84,4 +86,9 @@ BACKEND = Backend(
     token_hosts=("chat.qwen.ai",),
     settings=(WrittenFile(".qwen/settings.json", partial(quiet_settings, {"OPENAI_API_KEY": "openai"}, "qwen-oauth")),),
     counts="thread",
+    reach=Reach(
+        keys=dict.fromkeys(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (API,)),
+        account=(API,),
+        bases={"OPENAI_BASE_URL": API, "DASHSCOPE_BASE_URL": API},
+    ),
 )

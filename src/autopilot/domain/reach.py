@@ -1,0 +1,28 @@
+"""What is said of hosts that a confined program tried to reach and was refused."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from autopilot.domain.running import Try
+
+OF_THE_USER = frozenset({"host", "address"})
+"""Refusals that the user can lift by a line of their config; the others are rules."""
+
+
+def host_line(host: str) -> str:
+    """The line of `[network]` in the user's config.toml that allows it."""
+    return f'hosts = ["{host}"]'
+
+
+def refused(tries: Iterable[Try]) -> dict[str, int]:
+    """The hosts that were refused and could be allowed, with how often; once each."""
+    found: dict[str, int] = {}
+    for known in tries:
+        if known.verdict == "refused" and known.reason in OF_THE_USER and known.host and known.port:
+            place = known.host if known.port == 443 else f"{known.host}:{known.port}"  # noqa: PLR2004 - the usual port
+            found[place] = found.get(place, 0) + known.count
+    return found
+
+
+def refusals(tries: Iterable[Try], who: str, line: Callable[[str], str] = host_line) -> Iterator[str]:
+    for host in refused(tries):
+        yield f"{who} was refused {host}. To allow it, write in [network] of your config.toml: {line(host)}"
