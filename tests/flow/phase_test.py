@@ -351,7 +351,7 @@ def test_hum_01_a_verifier_who_is_sure_enough_may_not_defer(place: Path) -> None
 
 
 def test_an_answer_nobody_can_read_is_repaired_once(place: Path) -> None:
-    project = driven(place, [*reviews(), PLAN, {**GOOD, "result": {"evidence": "a string where a list belongs"}}])
+    project = driven(place, [*reviews(), PLAN, {**GOOD, "result": {"evidence": 7}}])
 
     end = project.run()
 
