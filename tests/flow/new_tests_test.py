@@ -10,6 +10,7 @@ from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.results import Verified
 from support.calculator import CALC, DOUBLE, GOOD, TESTS, plan, project, worker
+from support.project import reviews
 from support.repos import write
 from support.runs import Drive
 
@@ -62,7 +63,8 @@ def test_another_class_may_have_a_test_of_that_name(place: Path) -> None:
 
 
 def test_the_plan_may_name_one_where_the_roadmap_has_no_command(place: Path) -> None:
-    made = project(place, plan(files="calc.py, tests/test_calc.py", command=UNITTEST), *worker(BOTH))
+    seen = [{**answer, "phase": "1"} for answer in reviews(10.0, prose=["Two becomes four"])]
+    made = project(place, *seen, plan(files="calc.py, tests/test_calc.py", command=UNITTEST), *worker(BOTH))
 
     assert asked(made, "Two becomes four").run().exit == 0
 

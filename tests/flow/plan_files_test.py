@@ -28,6 +28,7 @@ PLANS = {
     f"{FOLDER}/01-02-PLAN.md": gsd_plan("01", "02", [("letter1.txt", "done"), ("seal1.txt", "seal")], 3, ["01-03"]),
     f"{FOLDER}/01-03-PLAN.md": gsd_plan("01", "03", [("draft1.txt", "draft")], 2, ["01-01"]),
 }
+TRUTHS = ["draft1.txt says draft", "letter1.txt says done", "seal1.txt says seal"]
 WORK = [
     work_answer("1", "01-03-1", "draft1.txt", "draft 1\n"),
     work_answer("1", "01-02-1", "letter1.txt", "done 1\n"),
@@ -52,7 +53,7 @@ def commits(project: Drive) -> list[str]:
 
 
 def test_open_plans_are_carried_out_by_waves_and_done_ones_are_not(place: Path) -> None:
-    run = project(place, [*reviews(), *WORK])
+    run = project(place, [*reviews(prose=TRUTHS), *WORK])
 
     end = run.run()
 
@@ -66,7 +67,7 @@ def test_open_plans_are_carried_out_by_waves_and_done_ones_are_not(place: Path) 
 
 
 def test_the_user_s_files_stay_as_they_are_and_ours_are_not_taken_for_plans(place: Path) -> None:
-    run = project(place, [*reviews(), *WORK])
+    run = project(place, [*reviews(prose=TRUTHS), *WORK])
     run.run()
 
     assert {path: run.reads(path) for path in PLANS} == PLANS
@@ -82,7 +83,7 @@ def test_the_user_s_files_stay_as_they_are_and_ours_are_not_taken_for_plans(plac
 
 
 def test_waves_dependencies_and_what_must_be_true_are_read(place: Path) -> None:
-    run = project(place, [*reviews(), *WORK])
+    run = project(place, [*reviews(prose=TRUTHS), *WORK])
     run.run()
     plan = run.of(PhaseStarted)[0].brief.plan
     assert plan is not None
@@ -91,16 +92,12 @@ def test_waves_dependencies_and_what_must_be_true_are_read(place: Path) -> None:
         ("01-03-PLAN.md", 2, (), ("draft1.txt",)),
         ("01-02-PLAN.md", 3, ("01-03-PLAN.md",), ("letter1.txt", "seal1.txt")),
     ]
-    assert [truth for part in plan.parts for truth in part.must_haves.truths] == [
-        "draft1.txt says draft",
-        "letter1.txt says done",
-        "seal1.txt says seal",
-    ]
+    assert [truth for part in plan.parts for truth in part.must_haves.truths] == TRUTHS
 
 
 @pytest.mark.parametrize("behind", ["1 plan_check", "1 execute", "1 mini_verify", "1 verify"])
 def test_a_killed_run_goes_on_with_the_plans_it_had(place: Path, behind: str) -> None:
-    run = project(place, [*reviews(), *WORK])
+    run = project(place, [*reviews(prose=TRUTHS), *WORK])
     words = ("all", "--agent", f"scripted:{run.script}", "--unsandboxed")
     path = os.pathsep.join([str(DYING.parents[1]), *filter(None, sys.path)])
     ended = subprocess.run(
@@ -162,7 +159,7 @@ def test_research_the_user_brought_is_not_made_again(place: Path) -> None:
 
 
 def test_a_dry_run_and_the_lists_count_the_plans(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = project(place, [*reviews(), *WORK])
+    run = project(place, [*reviews(prose=TRUTHS), *WORK])
     write(run.root, {".planning/phases/07-gone/07-01-PLAN.md": "# Plan\n"})
 
     seen = app.foresee(RunRequest(folder=str(run.root), phases="all", agent=f"scripted:{run.script}"))
