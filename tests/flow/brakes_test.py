@@ -89,7 +89,11 @@ def spending(**usage: float) -> Answers:
 
 @dataclass(frozen=True)
 class Case:
-    """`calls` is how many agents were asked when the brake `brake` stopped the run; `dies` after so many steps."""
+    """
+    `calls` is how many agents were asked when the brake `brake` stopped the run; `dies` after so many steps.
+
+    Where time is what runs out, a slow machine may use it up before the first call.
+    """
 
     answers: Answers
     limits: Mapping[str, float]
@@ -157,7 +161,9 @@ def test_a_stuck_agent_is_stopped_by_its_brake_though_the_run_died_on_the_way(pl
     end = cut_and_resumed(drive, case)
     last = drive.entries[-1][1].event
 
-    assert (end.exit, len(drive.of(AgentAnswered))) == (case.exit, case.calls), end
+    calls = {case.calls, 0} if case.brake.startswith("minutes") else {case.calls}
+    assert end.exit == case.exit, end
+    assert len(drive.of(AgentAnswered)) in calls, end
     assert isinstance(last, RunFinished if case.brake.endswith("_run") else RunStopped)
     assert (last.brake, last.exit_code, last.do) == (case.brake, case.exit, end.do)
     assert end.reason.startswith(case.brake)
