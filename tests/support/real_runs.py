@@ -25,6 +25,7 @@ from support.fake_models.script import Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import program
 from support.set_ups import SET_UPS
+from support.trusting import trust
 
 PATIENCE_S = 1500
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
@@ -97,6 +98,7 @@ class RealRun:
         return self.root.parent
 
     def start(self, phases: str) -> Ended:
+        trust(self.root)
         return self.ask(*self.words(phases))
 
     def resume(self) -> Ended:
