@@ -1,4 +1,4 @@
-"""Whether the state below a repository is the user's own: nothing is started or written by state that came with it."""
+"""Refuses a `.autopilot` that is not the user's own: tracked by git, a link, another user's, or under another key."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""What a run may do: granted when the user starts it, and at a resume tightened by their config and flags of today."""
+"""Writes what the user allows a run when they start it, and applies that grant and today's config at a resume."""
 
 import os
 import shlex
