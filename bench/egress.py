@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from autopilot.domain.running import Job
@@ -70,7 +71,7 @@ def main() -> None:
             started = memory.append if look else None
             return ground.agents(AgentView(open_network=is_open)).run(job, started).stdout
 
-        without, with_proxy = (median(lambda o=o: run(("true",), is_open=o)) for o in (True, False))
+        without, with_proxy = (median(partial(run, ("true",), is_open=o)) for o in (True, False))
         print(f"a call that does nothing: {without:.3f} s without the proxy, {with_proxy - without:+.3f} s with it")
         told = {
             o: [float(n) for n in run((python, "-c", ASK.format(port=port)), is_open=o).split()] for o in (True, False)

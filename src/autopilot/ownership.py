@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autopilot.authority.seal import place_of
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, ConsentMissing
 from autopilot.hiring import processes_of
@@ -18,10 +19,23 @@ WHY = "Autopilot goes by what it finds there. State that came with a repository 
 def own_home(root: Path) -> Path:
     """The folder `.autopilot` for who writes to it. Raises `ConsentMissing` where it, or its journal, is not theirs."""
     home = root / ".autopilot"
+    check_outside(root)
     check_folder(home)
     check_untracked(root)
     require_own(home / "journal.db")
     return home
+
+
+def check_outside(root: Path) -> None:
+    """What a run lands is written into the repository, so the user's own folder must not be there."""
+    own, here = user_folder_path(), root.resolve()
+    top = next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
+    if own.resolve().is_relative_to(top):
+        raise ConsentMissing(
+            f"{own} lies in the repository {top}.",
+            why="It keeps your key and what you have allowed, and work that a run lands could write there.",
+            do="Set XDG_STATE_HOME to a folder outside of it.",
+        )
 
 
 def check_folder(home: Path) -> None:
@@ -57,6 +71,7 @@ def check_untracked(root: Path) -> None:
 def state_checks(root: Path) -> Iterator[Check]:
     """For `autopilot doctor`: only what is wrong with the folder."""
     try:
+        check_outside(root)
         check_folder(root / ".autopilot")
         check_untracked(root)
     except AutopilotError as error:

@@ -17,6 +17,7 @@ from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, UsageInvalid
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
+from autopilot.domain.request import RunRequest
 from support.project import honest
 from support.repos import git
 from support.runs import Drive, driven, snapshot
@@ -91,7 +92,7 @@ def test_without_a_grant_the_user_names_the_agent_again(drive: Drive) -> None:
 
 def test_a_run_without_a_grant_is_foreseen_as_refused(drive: Drive) -> None:
     shutil.rmtree(user_folder_path() / "grants")
-    seen = app.foresee(app.RunRequest(folder=str(drive.root)))
+    seen = app.foresee(RunRequest(folder=str(drive.root)))
 
     assert any("no grant" in str(problem) for problem in seen.problems)
 

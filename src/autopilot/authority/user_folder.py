@@ -178,8 +178,10 @@ def _check_owner(folder: int, path: Path) -> None:
 
 
 def _check_place(path: Path) -> None:
+    """The home itself may be a repository, as of people who keep their settings in git: its files are their own."""
+    home = Path.home().resolve()
     for above in path.resolve().parents:
-        if (above / ".git").exists():
+        if above != home and (above / ".git").exists():
             raise _refused(path, f"it lies in the git repository {above}")
 
 

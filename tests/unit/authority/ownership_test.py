@@ -58,6 +58,16 @@ def test_only_the_project_s_own_folder_counts(root: Path) -> None:
         own_home(root / "part")
 
 
+def test_a_repository_that_holds_the_user_s_own_folder_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(root))
+    monkeypatch.setenv("XDG_STATE_HOME", str(root / ".local" / "state"))
+
+    for folder in (root, root / "part"):
+        with pytest.raises(ConsentMissing, match="lies in the repository"):
+            own_home(folder)
+        assert [check.level for check in state_checks(folder)] == ["fail"]
+
+
 def test_a_repository_in_its_place_is_refused(root: Path) -> None:
     make_repo(root / ".autopilot", {"a": "1"})
     git(root, "add", "-f", ".autopilot")

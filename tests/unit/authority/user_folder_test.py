@@ -103,6 +103,13 @@ def test_a_folder_in_a_repository_is_refused_also_by_way_of_a_link(tmp_path: Pat
     assert not (repository / "state").exists()
 
 
+def test_a_home_that_is_a_repository_may_hold_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert len(UserFolder(tmp_path / ".local" / "state" / "autopilot").key()) == 32
+
+
 def test_a_link_is_not_read_through(path: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"k" * 32)
     folder = UserFolder(path)
