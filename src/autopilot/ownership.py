@@ -1,4 +1,4 @@
-"""Refuses a `.autopilot` that is not the user's own: tracked by git, a link, another user's, or under another key."""
+"""Refuses state that is not the user's own, and work in a repository that holds the user's own folder."""
 
 import os
 import stat
