@@ -1,4 +1,4 @@
-"""`autopilot adopt`: the journal of a project that was moved, or whose key was lost, becomes the user's own."""
+"""Binds a journal to the user again after a project was moved or its key was lost (`autopilot adopt`)."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Decides whether a repository may do what it asks for: compares that with what the user agreed to."""
+"""Compares what a repository asks to run with what the user agreed to, and asks about the difference."""
 
 import os
 from collections.abc import Callable, Collection, Iterator

@@ -1,4 +1,4 @@
-"""What the commands of a receipt must be: derived again from the roadmap, config and plans that git has."""
+"""Derives the commands of a receipt again from the roadmap, config and plans in git."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Files below `.autopilot`: opened through no link, plain files with one name, for their owner alone."""
+"""Opens files below `.autopilot`: through no link, only plain files with one name, for their owner alone."""
 
 import errno
 import os

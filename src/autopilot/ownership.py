@@ -1,4 +1,4 @@
-"""Whether the state below a repository is the user's own: nothing is started or written by state that came with it."""
+"""Refuses state that is not the user's own, and work in a repository that holds the user's own folder."""
 
 import os
 import stat

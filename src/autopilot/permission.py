@@ -1,4 +1,4 @@
-"""What a run may do: granted when the user starts it, and at a resume tightened by their config and flags of today."""
+"""Writes what the user allows a run when they start it, and applies that grant and today's config at a resume."""
 
 import os
 import shlex
@@ -87,7 +87,8 @@ def missing(run: RunStarted) -> ConsentMissing:
 def tightened(grant: Grant, choices: UserChoices, said: SandboxChoice | None, changes: Resumption) -> Settings:
     """
     The grant's settings for a resume. What the user's config and environment say today (`said` is their sandbox) can
-    only take away from them; a flag typed today is a grant of its own.
+    only take away from them, but for the network's lists and the roles, which are those of today; a flag typed today is
+    a grant of its own.
     """
     settings, agents = grant.settings, choices.agent
     today = {name: own.carry for name, own in choices.agents.items()}

@@ -15,7 +15,7 @@ import pytest
 from autopilot import __version__, app
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
-from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted
+from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, UsageInvalid
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.request import RunRequest
 from support.project import honest
@@ -157,3 +157,12 @@ def test_only_a_yes_typed_at_a_terminal_adopts(drive: Drive, monkeypatch: pytest
         assert code == expected, told
         assert "It says it was started with the agent" in told
     assert app.adoption_of(str(drive.root)).own
+
+
+def test_no_agent_can_adopt(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(drive.root.parent / "fresh"))
+    assert not app.adoption_of(str(drive.root)).own
+
+    monkeypatch.setenv("AUTOPILOT_CALL", "run/1/execute/1")
+    with pytest.raises(UsageInvalid, match="An agent may not"):
+        app.adoption_of(str(drive.root))

@@ -1,1 +1,1 @@
-"""What the user has allowed: the key, consents and grants, kept in the user's own folder and never in a repository."""
+"""Stores what the user has allowed: key, consents and grants, in the user's own folder and never in a repository."""

@@ -18,6 +18,13 @@ INTERPRETERS = (
 INSTALLATION_SIGNS = ("lib", "lib64", "libexec", "versions", "pyvenv.cfg", "share")
 # Never shown as a whole: what Autopilot keeps there must stay out of sight of the commands it runs.
 PROJECT_SIGNS = (".planning", ".autopilot")
+# Where keys, accounts and settings of the user lie: the variable that may say so, and the usual place below the home.
+OWN_PLACES = {
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +72,13 @@ class Toolchain:
 
 
 def look(environment: Mapping[str, str]) -> Toolchain:
-    """Find the user's tools. The home folder itself, and any folder it lies in, is never shown."""
+    """Find the user's tools. The home folder, their own places, and any folder one of them lies in, are never shown."""
     home = os.path.realpath(environment.get("HOME") or "/nonexistent")
     entries = environment.get("PATH", os.defpath).split(os.pathsep)
     path = tuple(dict.fromkeys(entry for entry in entries if entry.startswith("/") and os.path.isdir(entry)))  # noqa: PTH112 - says no where Path raises
-    data = [(name, found) for name, found in _data(environment, home) if not is_within(home, found)]
-    shown = {folder for entry in (*path, *_real_homes(path)) for folder in _prefixes(entry, home)}
+    own = tuple(_own(environment, home))
+    data = [(name, found) for name, found in _data(environment, home) if not _holds(found, own)]
+    shown = {folder for entry in (*path, *_real_homes(path)) for folder in _prefixes(entry, own)}
     shown |= {found for _, found in data}
     outside = {folder for folder in shown if not any(is_within(folder, system) for system in SYSTEM)}
     places = tuple(os.path.realpath(entry) for entry in path)
@@ -108,15 +116,27 @@ def _mode(entry: "os.DirEntry[str]") -> int | None:
         return None
 
 
-def _prefixes(entry: str, home: str) -> Iterator[str]:
+def _own(environment: Mapping[str, str], home: str) -> Iterator[str]:
+    """The home and what else is the user's alone, where it really is."""
+    yield home
+    yield from (os.path.realpath(f"{home}/{below}") for below in OWN_PLACES.values())
+    yield from (os.path.realpath(named) for name in OWN_PLACES if (named := environment.get(name, "")).startswith("/"))
+
+
+def _holds(folder: str, own: tuple[str, ...]) -> bool:
+    real = Path(os.path.realpath(folder))
+    return any(Path(place).is_relative_to(real) for place in own)
+
+
+def _prefixes(entry: str, own: tuple[str, ...]) -> Iterator[str]:
     """The installation a `bin` folder belongs to, both as it is written and where it really is."""
     for folder in dict.fromkeys((entry, os.path.realpath(entry))):
         parent = Path(folder).parent
         if folder.startswith("/nix/"):
             yield "/nix"
-        elif _is_installation(parent) and not is_within(home, str(parent)) and parent != Path(home, ".local"):
+        elif _is_installation(parent) and not _holds(str(parent), own):
             yield str(parent)
-        elif not is_within(home, folder):
+        elif not _holds(folder, own):
             yield folder
 
 

@@ -62,6 +62,13 @@ def test_a_stale_part_is_noticed() -> None:
     assert "command_seconds" in generator()(stale)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    named = set(re.findall(r"\btests/[\w/]+_test\.py\b", page.read_text(encoding="utf-8")))
+
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:

@@ -202,3 +202,11 @@ def test_a_command_that_cannot_be_read_is_named_and_its_gate_is_not_off(data: di
 
     assert any(note.startswith(said) for note in found.notes)
     assert detect.merge(found, detect.detect({"Makefile": "test:\n"})).test == "make test"
+
+
+@pytest.mark.parametrize("command", ["exec:sh evil.sh", "acp:./evil", "scripted:evil.toml", "replay:run-1", "auto"])
+def test_a_repository_names_no_command_as_an_agent(command: str) -> None:
+    agents = read(agents={"failover": ["codex", command], "roles": {"execute": [command, "gemini"]}}).agents
+
+    assert (agents.failover, agents.backends) == (("codex",), {"execute": ("gemini",)})
+    assert sum("only your own config.toml" in note for note in agents.notes) == 2

@@ -47,6 +47,25 @@ def test_of_the_home_folder_only_the_programs_themselves_are_shown(home: Path, p
     assert seen(home, folder(home, place)).folders == (str(home / place),)
 
 
+def test_the_same_holds_for_a_home_that_is_reached_by_a_link(home: Path, tmp_path: Path) -> None:
+    folder(home, ".local/share/keyrings")
+    folder(home, ".local/bin")
+    link = tmp_path / "link"
+    link.symlink_to(home)
+
+    assert set(seen(link, link / ".local/bin").folders) == {str(home / ".local/bin"), str(link / ".local/bin")}
+
+
+@pytest.mark.parametrize("name", ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"])
+def test_no_installation_is_shown_that_the_users_own_files_lie_in(home: Path, tmp_path: Path, name: str) -> None:
+    folder(tmp_path, "tools/lib")
+    programs, own = folder(tmp_path, "tools/bin"), folder(tmp_path, "tools/own")
+
+    assert look({"HOME": str(home), "PATH": str(programs), name: str(own)}).folders == (str(programs),)
+    assert look({"HOME": str(home), "PATH": str(own), name: str(own)}).folders == ()
+    assert look({"HOME": str(home), "PATH": str(programs)}).folders == (str(tmp_path / "tools"),)
+
+
 def test_neither_home_nor_a_folder_around_it_is_ever_shown(home: Path, tmp_path: Path) -> None:
     folder(tmp_path, "lib")
 
