@@ -708,7 +708,8 @@ def check_receipt(
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     root = find_root(Path(folder))
     project = read_project(root, needs_roadmap=False)
-    consent.require(root, project, user_choices(), pinned=trust, unconfined=sandbox == "none", sealed=True)
+    unconfined = sandbox == "none"
+    consent.require(root, project, user_choices(), pinned=trust, unconfined=unconfined, sealed=not unconfined)
     return attesting.check(folder, phase, file, sandbox, warn)
 
 

@@ -20,6 +20,7 @@ from autopilot.domain.receipts import Recheck
 from support.project import make_project, plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven
+from support.trusting import trust
 from support.waiting import soon
 
 DIR = ".planning/phases/01-letter-1"
@@ -64,6 +65,7 @@ def clone(finished: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     git(tmp_path, "clone", "-q", str(finished.root), "clone")
     monkeypatch.setenv("AUTOPILOT_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path / "clone")
+    trust(tmp_path / "clone")
     return tmp_path / "clone"
 
 
