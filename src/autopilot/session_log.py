@@ -74,9 +74,9 @@ class SessionLog:
         except (Interrupted, AutopilotError) as error:
             if not isinstance(error, StorageFailed):
                 left = RunEnd(run=begun.run, exit=error.exit_code, reason="")
-                self._write(self._started(mode, started, begun), left, planned, abandoned=True)
+                self._write(lambda: self._started(mode, started, begun), left, planned, abandoned=True)
             raise
-        self._write(self._started(mode, started, begun), end, planned)
+        self._write(lambda: self._started(mode, started, begun), end, planned)
         return end
 
     def _started(self, mode: Mode, started: str, begun: RunStarted) -> SessionStart:
@@ -87,7 +87,15 @@ class SessionLog:
         jobs = begun.settings.modes.jobs
         return SessionStart(session_id=name, mode=mode, started_at=started, branch=branch, jobs=jobs)
 
-    def _write(self, start: SessionStart, end: RunEnd, planned: Sequence[str], *, abandoned: bool = False) -> None:
+    def _write(
+        self, started: Callable[[], SessionStart], end: RunEnd, planned: Sequence[str], *, abandoned: bool = False
+    ) -> None:
+        try:
+            self._record(started(), end, planned, abandoned=abandoned)
+        except StorageFailed as error:
+            self.warn(f"The session of {end.run} is not recorded: {error.what} {error.do}")
+
+    def _record(self, start: SessionStart, end: RunEnd, planned: Sequence[str], *, abandoned: bool) -> None:
         tally = self.tally
         ends = {phase: end.phases.get(phase, PhaseEnd(status="not_started")) for phase in planned}
         counted = {phase: found for phase, found in ends.items() if not tally.paused or found.status != "not_started"}
@@ -100,10 +108,7 @@ class SessionLog:
             run=end.run,
             abandoned=abandoned,
         )
-        try:
-            self.record = Books(self.home).close(replace(start, branch=tally.branch), session, SystemClock().now())
-        except StorageFailed as error:
-            self.warn(f"The session of {end.run} is not recorded: {error.what} {error.do}")
+        self.record = Books(self.home).close(replace(start, branch=tally.branch), session, SystemClock().now())
 
 
 def mode_of(modes: Modes, standings: Sequence[str]) -> Mode:

@@ -96,7 +96,7 @@ def test_a_home_that_cannot_be_made_is_told(project: Drive) -> None:
     with pytest.raises(AutopilotError) as refused:
         project.run()
 
-    assert refused.value.exit_code == 2
+    assert refused.value.exit_code == 5
     assert all(parts_of(refused.value))
     assert snapshot(project.root) == before
 

@@ -3,9 +3,9 @@
 import os
 import random
 import re
-import shutil
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -260,8 +260,8 @@ def lay_out(recording: Recording, cut: Cut, only: str = "") -> None:
     """Put the folder into the state the cut leaves; with `only`, just the paths that have this in them."""
     names, files = disk_after(recording, cut)
     names = {path: leads for path, leads in names.items() if only in path}
-    shutil.rmtree(recording.root, ignore_errors=True)
-    recording.root.mkdir(parents=True)
+    _clear(recording.root)
+    recording.root.mkdir(parents=True, exist_ok=True)
     for path, leads in sorted(names.items()):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if leads == FOLDER:
@@ -271,6 +271,16 @@ def lay_out(recording: Recording, cut: Cut, only: str = "") -> None:
         else:
             Path(path).write_bytes(files.get(leads, b""))
             Path(path).chmod(recording.modes.get(path, 0o644))
+
+
+def _clear(root: Path) -> None:
+    """But for the user's git folder, which is the same one after a power cut: journals are bound to it."""
+    for path in sorted(root.rglob("*"), reverse=True):
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        elif path.name != ".git":
+            with suppress(OSError):  # the git folder is in it
+                path.rmdir()
 
 
 def difference(recording: Recording, ignored: re.Pattern[str]) -> list[str]:
