@@ -38,6 +38,8 @@ def test_a_detected_command_that_does_not_run_has_no_gate(place: Path) -> None:
 
     first = run.of(RunStarted)[0]
     assert end.exit == 0
+    [caveat] = end.phases["1"].caveats
+    assert caveat.startswith("the lint command does not run here (")
     assert (first.settings.commands.test, first.settings.commands.lint) == ("make test", None)
     assert list(first.unused) == ["lint"]
     told = [line for line in run.warnings if "make lint" in line]

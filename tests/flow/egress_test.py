@@ -69,7 +69,9 @@ def test_hosts_are_told_once_each_with_the_line_that_allows_them(project: Drive,
     told = [line for line in project.warnings if "evil.test" in line]
     line = 'hosts = ["evil.test:8080"]'
     assert len(told) == 1
-    assert told[0].endswith(f"was refused evil.test:8080. To allow it, write in [network] of your config.toml: {line}")
+    assert told[0].endswith(
+        f"was refused evil.test:8080. To allow it, add it to the list in [network] of your config.toml: {line}"
+    )
     for answer in project.of(AgentAnswered):
         tries = {(known.host, known.port, known.verdict): known.count for known in answer.tries}
         assert tries == {("127.0.0.1", upstream.port, "allowed"): 1, ("evil.test", 8080, "refused"): 1}

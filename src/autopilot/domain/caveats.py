@@ -18,7 +18,8 @@ def caveats(record: PhaseRecord) -> tuple[str, ...]:
     if only_checked(record):
         return ()
     held = (HELD_BEFORE,) if nothing_new(record) else ()
-    return (*held, *(never_passed(record, run) for run in old_failures(record)))
+    absent = (never_ran(name, why) for name, why in record.start.unused.items())
+    return (*held, *(never_passed(record, run) for run in old_failures(record)), *absent)
 
 
 def nothing_new(record: PhaseRecord) -> bool:
@@ -48,6 +49,12 @@ def old_failures(record: PhaseRecord) -> tuple[CommandRun, ...]:
 
 def tests_failed(record: PhaseRecord) -> bool:
     return any(run.check == "test" for run in old_failures(record))
+
+
+def never_ran(name: str, why: str) -> str:
+    """Of a detected command that does not run on this machine, so that its gate is absent."""
+    proof = ", so no test proves it" if name == "test" else ""
+    return f"the {name} command does not run here ({why}){proof}"
 
 
 def never_passed(record: PhaseRecord, run: CommandRun) -> str:

@@ -72,7 +72,7 @@ def _hosts(ended: Ended) -> Iterator[str]:
         return
     yield "## Hosts refused"
     yield ""
-    yield "Agents were not let through to these. To allow one, add its line to [network] of your config.toml."
+    yield "Agents were not let through to these. To allow one, add it to the list in [network] of your config.toml."
     yield ""
     yield from (f"- {clean(host)} ({count}): `{clean(host_line(host))}`" for host, count in ended.refused.items())
 
