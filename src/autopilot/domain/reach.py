@@ -25,4 +25,5 @@ def refused(tries: Iterable[Try]) -> dict[str, int]:
 
 def refusals(tries: Iterable[Try], who: str, line: Callable[[str], str] = host_line) -> Iterator[str]:
     for host in refused(tries):
-        yield f"{who} was refused {host}. To allow it, add it to the list in [network] of your config.toml: {line(host)}"
+        allow = f"add it to the list in [network] of your config.toml: {line(host)}"
+        yield f"{who} was refused {host}. To allow it, {allow}"
