@@ -20,6 +20,7 @@ from support.programs import trouble_with
 from support.project import ACTION, reviews
 from support.repos import git, write
 from support.runs import Drive, driven, snapshot
+from support.trusting import trust
 
 pytestmark = pytest.mark.sandbox
 
@@ -196,5 +197,6 @@ def test_a_receipt_that_is_checked_without_the_dependency_folder_says_that_it_is
     write(home / "clone", {"node_modules/x/index.js": "exports.four = 4\n"})
     assert main(["receipt", "check", "1"]) == 0
 
+    trust(home / "clone")
     assert main(["receipt", "check", "1", "--sandbox", "none"]) == 10
     assert "differs: node_modules of your checkout not linked into clones: " in capfd.readouterr().out
