@@ -9,7 +9,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -371,7 +372,7 @@ def test_who_has_the_token_is_answered_while_strangers_hang(said: bytes, chronic
         viewer.run()
 
         assert statuses == [200] * 5
-        assert soon(lambda: sum(not is_closed(one) for one in hung) < MOST_STRANGERS)
+        assert soon(lambda: sum(not is_closed(one) for one in hung) <= MOST_STRANGERS)
         assert any(not is_closed(one) for one in hung)
 
 
@@ -461,6 +462,10 @@ def test_the_verb_prints_where_to_look_and_ends_quietly(tmp_path: Path) -> None:
         lines = [child.stdout.readline() for _ in range(3)]
         port = int(re.findall(r":(\d+)/", lines[0])[0])
         assert soon(lambda: answers(port))
+        # Only a server that answers has set its handler; before, whoever ignores SIGINT hands that on to it.
+        with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as client:
+            client.request("GET", "/")
+            client.getresponse().read()
         child.send_signal(2)
         code = child.wait()
 
