@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from autopilot.cli.main import main as autopilot
 from support.aftermath import broken, calls_heard, events, leftovers, steps_done, survivors, twice
 from support.project import PHASES
+from support.trusting import trust
 from support.weather import FAULTS, ROLES, WeatheredLetters
 
 MEMORY = Path("/dev/shm")
@@ -249,10 +250,17 @@ def folder() -> Iterator[Path]:
     usable = MEMORY.is_dir() and os.access(MEMORY, os.W_OK)
     place = Path(tempfile.mkdtemp(prefix="autopilot-soak-", dir=MEMORY if usable else None))
     before = dict(os.environ), tempfile.tempdir, Path.cwd()
-    own = {"AUTOPILOT_CACHE": "cache", "AUTOPILOT_CONFIG": "config", "TMPDIR": "tmp", "HOME": ""}
+    own = {
+        "AUTOPILOT_CACHE": "cache",
+        "AUTOPILOT_CONFIG": "config",
+        "XDG_STATE_HOME": "state",
+        "TMPDIR": "tmp",
+        "HOME": "",
+    }
     (place / "tmp").mkdir()
     (place / "config").mkdir()
-    (place / "config" / "config.toml").write_text('[agent]\nfolders = ["agent"]\n', encoding="utf-8")
+    # The agent counts its calls beside the project, which no confined agent may write.
+    (place / "config" / "config.toml").write_text("[agent]\nconfine = false\n", encoding="utf-8")
     try:
         os.environ.update({name: str(place / path) for name, path in own.items()})
         tempfile.tempdir = None
@@ -271,6 +279,7 @@ def play(number: int, tally: Tally, work: tuple[list[str], str]) -> tuple[list[s
     with folder() as place:
         apart, confined = dice.random() < 0.4, dice.random() < 0.3
         letters = WeatheredLetters(place, apart=apart)
+        trust(letters.root)
         os.chdir(letters.root)
         words = ["run", "all", "--plain", "--agent", letters.agent, *(["--jobs", "2"] if apart else [])]
         words += [] if confined else ["--unsandboxed"]
