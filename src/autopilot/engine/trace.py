@@ -9,6 +9,7 @@ from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated
 from autopilot.domain.secrets import redact
+from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide import Finish, next_move
 from autopilot.engine.postmortem import runs_of
@@ -98,8 +99,8 @@ def step_spans(record: PhaseRecord, entry: Entry, done: StepFinished) -> Iterato
         phase_id=record.phase.id,
         step=done.step,
         action="decision",
-        input_summary=type(done.result).__name__,
-        output_summary=_cut(f"{type(done.verdict).__name__} {getattr(done.verdict, 'because', '')}".strip()),
+        input_summary=tag_of(done.result),
+        output_summary=_cut(f"{tag_of(done.verdict)} {getattr(done.verdict, 'because', '')}".strip()),
         duration_ms=_ms(done.seconds),
         status="success" if isinstance(done.verdict, Advance) else "failure",
     )

@@ -10,6 +10,7 @@ from autopilot.domain.completion import Gap
 from autopilot.domain.events import CompletionFinished, StepFinished, StepStarted
 from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Audited, Bumped, Integrated, Mended, Unanswered
+from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance, Stop
 
 Told = Iterator[tuple[str, dict[str, Any]]]
@@ -69,7 +70,7 @@ def _fixed(gap: Gap, before: PhaseRecord) -> dict[str, Any]:
 
 
 def _step_lines(done: StepFinished) -> Told:
-    details: dict[str, Any] = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": type(done.verdict).__name__}
+    details: dict[str, Any] = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": tag_of(done.verdict)}
     if isinstance(done.verdict, Stop):
         details["because"] = done.verdict.because
     match done.result:

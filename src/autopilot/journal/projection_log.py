@@ -33,6 +33,7 @@ from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Ra
 from autopilot.domain.tally import tallied
 from autopilot.domain.taxonomy import failure_categories
 from autopilot.domain.uniformity import alert, completed
+from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.journal.projection_completion import audit_told, completion_told
 from autopilot.journal.projection_cycles import Cycles
@@ -213,7 +214,7 @@ def _step_told(done: StepFinished, commit: str) -> Told:
         yield "replan_attempt", {"score": done.result.score, "because": done.verdict.because}
     if done.commit != commit:
         yield "checkpoint_written", {"sha": done.commit}
-    details = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": type(done.verdict).__name__}
+    details = {"n": done.n, "seconds": round(done.seconds, 3), "verdict": tag_of(done.verdict)}
     if why := _why(done.verdict):
         details["because"] = why
     if isinstance(done.result, Unanswered):

@@ -10,6 +10,7 @@ from autopilot.authority.seal import Seal, known_seal, seal_of
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.protocols import Clock
+from autopilot.domain.value import tag_of
 from autopilot.home_files import require_database, secure_database
 from autopilot.journal import failures, rows
 from autopilot.journal.chain import Chain, Tip, Unchecked
@@ -149,7 +150,7 @@ class ReadOnlyJournal:
 
     def append(self, stream: str, number: int, event: Event) -> Entry:
         raise StorageFailed(
-            f"Entry {number} of {stream!r} ({type(event).__name__}) was refused: the journal is open for reading only.",
+            f"Entry {number} of {stream!r} ({tag_of(event)}) was refused: the journal is open for reading only.",
             why="Views show what happened; they never add to it.",
             do="Report this as a bug.",
         )

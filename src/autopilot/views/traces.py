@@ -25,7 +25,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.passes import Brief
 from autopilot.domain.record import RunRecord
-from autopilot.domain.value import Value
+from autopilot.domain.value import Value, tag_of
 from autopilot.domain.verdict import Stop
 from autopilot.views.text import clean
 
@@ -128,7 +128,7 @@ def _of_pass(brief: Brief, done: Entry | None) -> dict[str, Attribute]:
         "autopilot.mode": brief.mode,
     }
     if done is not None and isinstance(done.event, PhaseFinished):
-        told |= {"autopilot.verdict": type(done.event.verdict).__name__, "autopilot.status": done.event.outcome.status}
+        told |= {"autopilot.verdict": tag_of(done.event.verdict), "autopilot.status": done.event.outcome.status}
         score = done.event.outcome.alignment_score
         told |= {} if score is None else {"gen_ai.evaluation.score.value": score, "gen_ai.evaluation.name": "alignment"}
     return told
@@ -164,7 +164,7 @@ def _one_step(run: RunRecord, whole: Span, begun: Entry, held: Sequence[Entry]) 
     done = held[-1].event if held and isinstance(held[-1].event, StepFinished) else None
     told: dict[str, Attribute] = {"autopilot.step": start.step, "autopilot.try": start.n}
     told |= {"autopilot.task": start.task} if start.task else {}
-    told |= {"autopilot.verdict": type(done.verdict).__name__} if done else {}
+    told |= {"autopilot.verdict": tag_of(done.verdict)} if done else {}
     step = Span(
         trace=whole.trace,
         id=_span_id(run, f"{whole.id} {begun.number}"),
