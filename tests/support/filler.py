@@ -32,11 +32,21 @@ def unions_of(*roots: Any) -> Iterator[tuple[Struct, ...]]:
 
 def instances(kind: Struct) -> Iterator[msgspec.Struct]:
     """As many as show every literal and every member of a union in each field at least once."""
-    info = types.type_info(kind)
-    assert isinstance(info, types.StructType)
+    info = _info(kind)
     for turn in range(max((_count(field.type) for field in info.fields), default=1)):
         filled = {field.encode_name: _value(field.type, field.name, turn) for field in info.fields}
         yield _made(kind, info, filled)
+
+
+def varied(kind: Struct) -> set[str]:
+    """The fields that have more than one of these, by the names they are stored under."""
+    return {field.encode_name for field in _info(kind).fields if _count(field.type) > 1}
+
+
+def _info(kind: Struct) -> types.StructType:
+    info = types.type_info(kind)
+    assert isinstance(info, types.StructType)
+    return info
 
 
 def _made(kind: Struct, info: types.StructType, filled: dict[str, Any]) -> msgspec.Struct:

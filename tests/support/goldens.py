@@ -6,6 +6,7 @@ tests/golden/renames.tsv: the old text, the new text, and, if the row is not for
 """
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +19,8 @@ TESTS = Path(__file__).parents[1]
 DATA = TESTS / "data" / "golden"
 RENAMES = TESTS / "golden" / "renames.tsv"
 MOST_LINES = 400
+# Read once: a recording clears the environment.
+WRITES = os.environ.get("AUTOPILOT_GOLDEN") == "write"
 Rename = tuple[str, str, str]
 
 
@@ -39,6 +42,19 @@ def plain(text: str) -> list[str]:
     return [*text.split("\n")[:-1], *([f"{last} (no newline here)"] if (last := text.rpartition("\n")[2]) else [])]
 
 
+def laid_out(text: str) -> list[str]:
+    """The same with JSON that is one long line as many short ones."""
+    return [row for line in plain(text) for row in _rows(line)]
+
+
+def _rows(line: str) -> list[str]:
+    head, brace, rest = line.partition("{")
+    try:
+        return [head, *json.dumps(json.loads(brace + rest), indent=1, ensure_ascii=False).splitlines()]
+    except ValueError:
+        return [line]
+
+
 def check(name: str, text: str, lines: Callable[[str], list[str]] = plain) -> None:
     """The one file of that name; `lines` lays both texts out so that their diff can be read."""
     check_all({name: text}, lambda path: str(path.relative_to(DATA)) == name, lines)
@@ -47,13 +63,13 @@ def check(name: str, text: str, lines: Callable[[str], list[str]] = plain) -> No
 def check_folder(folder: str, found: Mapping[str, str]) -> None:
     """All files of a folder: none may be missing, and none may be new."""
     check_all(
-        {f"{folder}/{name}": text for name, text in found.items()}, lambda path: DATA / folder in path.parents, plain
+        {f"{folder}/{name}": text for name, text in found.items()}, lambda path: DATA / folder in path.parents, laid_out
     )
 
 
 def check_all(found: Mapping[str, str], ours: Callable[[Path], bool], lines: Callable[[str], list[str]]) -> None:
     held = {str(path.relative_to(DATA)): path for path in DATA.rglob("*") if path.is_file() and ours(path)}
-    if os.environ.get("AUTOPILOT_GOLDEN") == "write":
+    if WRITES:
         write(found, held)
         pytest.skip("the golden files were written again, nothing was compared")
     table = renames(RENAMES.read_text(encoding="utf-8"))

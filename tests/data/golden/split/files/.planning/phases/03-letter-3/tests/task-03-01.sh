@@ -1,0 +1,1 @@
+<2 lines as before: 815a62>
