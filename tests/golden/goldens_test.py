@@ -1,20 +1,30 @@
 """The comparison itself: new names are followed, and a difference can be read."""
 
-from support.goldens import difference, plain, renamed, renames
+from support.goldens import ambiguous, difference, plain, recorded_names, renames
 
 TABLE = """\
 # old, new, files
-Mended\tGapFixed
+Mended\tFixed
+Fixed\tTaskFixed
 "score":\t"rating":\t*/journal.jsonl
 """
 
 
-def test_recorded_names_are_read_by_their_new_ones() -> None:
+def test_new_names_are_compared_as_those_that_were_recorded() -> None:
     table = renames(TABLE)
-    row = '{"kind":"Mended","score":1,"text":"Mendeds"}'
+    row = '{"kind":"Fixed","was":"TaskFixed","rating":1,"text":"Fixeds"}'
 
-    assert renamed(row, "demo/journal.jsonl", table) == '{"kind":"GapFixed","rating":1,"text":"Mendeds"}'
-    assert renamed(row, "demo/state.json", table) == '{"kind":"GapFixed","score":1,"text":"Mendeds"}'
+    assert (
+        recorded_names(row, "demo/journal.jsonl", table) == '{"kind":"Mended","was":"Fixed","score":1,"text":"Fixeds"}'
+    )
+    assert recorded_names(row, "demo/state.json", table) == '{"kind":"Mended","was":"Fixed","rating":1,"text":"Fixeds"}'
+
+
+def test_a_new_name_that_is_in_a_recording_already_is_refused() -> None:
+    table = renames(TABLE)
+
+    assert ambiguous('"rating":1 Mended Fixed', "demo/journal.jsonl", table) == ['"rating":']
+    assert ambiguous('"rating":1 Mended Fixed', "demo/said.txt", table) == []
 
 
 def test_a_difference_names_the_file_and_shows_the_lines() -> None:

@@ -12,7 +12,7 @@ from autopilot.domain.agent import Call
 from autopilot.journal.clock import SystemClock
 from autopilot.sessioning import Ground
 from autopilot.sessions.resources import Reading
-from support import goldens, road
+from support import road
 from support.deferring import letters, script
 from support.history import good_history
 from support.processes import PowerCut
@@ -62,7 +62,7 @@ def test_the_demo() -> None:
         ):
             made.look(*words)
 
-        goldens.check_folder("demo", made.files())
+        made.check("demo")
 
 
 def test_a_phase_in_two_parts() -> None:
@@ -72,7 +72,7 @@ def test_a_phase_in_two_parts() -> None:
         assert made.type("all", "--sequential", *agent(made)) == 0
         look_back(made)
 
-        goldens.check_folder("split", made.files())
+        made.check("split")
 
 
 def rated(*scores: float) -> Answers:
@@ -92,7 +92,7 @@ def test_a_phase_reworked_for_quality_and_for_its_gaps() -> None:
         assert made.type("--gaps", "1", *agent(made)) == 0
         look_back(made)
 
-        goldens.check_folder("rework", made.files())
+        made.check("rework")
 
 
 def test_phases_that_a_person_decides() -> None:
@@ -105,7 +105,7 @@ def test_phases_that_a_person_decides() -> None:
         made.type("resume")
         look_back(made)
 
-        goldens.check_folder("deferral", made.files())
+        made.check("deferral")
 
 
 def test_a_wait_for_the_agent_that_stands_in() -> None:
@@ -123,7 +123,7 @@ def test_a_wait_for_the_agent_that_stands_in() -> None:
         assert made.type("all", *agent(made), "--failover", f"scripted:{other}") == 0
         look_back(made)
 
-        goldens.check_folder("wait", made.files())
+        made.check("wait")
 
 
 def test_two_phases_at_a_time() -> None:
@@ -133,7 +133,7 @@ def test_two_phases_at_a_time() -> None:
         assert made.type("all", "--jobs", "2", *agent(made)) == 0
         look_back(made)
 
-        goldens.check_folder("jobs", made.files())
+        made.check("jobs")
 
 
 def one_after_the_other(made: Recording) -> Callable[[Call], None]:
@@ -167,7 +167,7 @@ def test_a_run_that_is_killed_and_resumed() -> None:
         assert made.type("resume") == 0
         look_back(made)
 
-        goldens.check_folder("crash", made.files())
+        made.check("crash")
 
 
 def dies_at(role: str, phase: str) -> Callable[[Call], None]:
@@ -194,7 +194,7 @@ def test_a_completion_with_gaps() -> None:
         assert made.type("all", *agent(made)) == 12
         look_back(made)
 
-        goldens.check_folder("completion", made.files())
+        made.check("completion")
 
 
 def with_row(answer: dict[str, Any], requirement: str) -> dict[str, Any]:
@@ -216,4 +216,4 @@ def test_a_loop_of_three_sessions() -> None:
         good_history(made.root, SystemClock().now())
         assert made.type("loop", "--max-sessions", "3", *agent(made)) == 0
 
-        goldens.check_folder("loop", made.files())
+        made.check("loop")

@@ -25,7 +25,8 @@ def unions_of(*roots: Any) -> Iterator[tuple[Struct, ...]]:
     whole = [*types.multi_type_info(roots), *(types.type_info(kind) for kind in structs_of(*roots))]
     for info in whole:
         for part in _parts(info):
-            members = tuple(t.cls for t in part.types if isinstance(t, types.StructType)) if _is_union(part) else ()
+            inner = part.types if isinstance(part, types.UnionType) else ()
+            members = tuple(one.cls for one in inner if isinstance(one, types.StructType))
             if len(members) > 1:
                 yield members
 
@@ -81,10 +82,6 @@ def _parts(info: types.Type, within: bool = True) -> Iterator[types.Type]:
             pass
     for part in inner:
         yield from _parts(part, within=False)
-
-
-def _is_union(info: types.Type) -> bool:
-    return isinstance(info, types.UnionType)
 
 
 def _alternatives(info: types.UnionType) -> list[types.Type]:

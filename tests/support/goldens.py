@@ -22,6 +22,7 @@ MOST_LINES = 400
 # Read once: a recording clears the environment.
 WRITES = os.environ.get("AUTOPILOT_GOLDEN") == "write"
 Rename = tuple[str, str, str]
+Shorten = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 
 def renames(table: str) -> list[Rename]:
@@ -29,13 +30,24 @@ def renames(table: str) -> list[Rename]:
     return [(old, new, pattern[0] if pattern else "*") for old, new, *pattern in rows]
 
 
-def renamed(text: str, name: str, table: Iterable[Rename]) -> str:
-    """The recorded text with its new names. An old name that starts or ends with a letter counts as a whole word."""
-    for old, new, pattern in table:
-        if fnmatch(name, pattern):
-            ends = [r"\b" if re.match(r"\w", letter) else "" for letter in (old[0], old[-1])]
-            text = re.sub(f"{ends[0]}{re.escape(old)}{ends[1]}", lambda _, new=new: new, text)  # type: ignore[misc]
-    return text
+def recorded_names(text: str, name: str, table: Iterable[Rename]) -> str:
+    """What was made now, with the names it was recorded under: all of them at once, so that names may be exchanged."""
+    back = {new: old for old, new, pattern in table if fnmatch(name, pattern)}
+    if not back:
+        return text
+    return re.sub("|".join(map(_whole, sorted(back, key=len, reverse=True))), lambda found: back[found[0]], text)
+
+
+def ambiguous(text: str, name: str, table: Iterable[Rename]) -> list[str]:
+    """New names that the recorded text has already, for something else: with them nothing could be told apart."""
+    rows = [(old, new) for old, new, pattern in table if fnmatch(name, pattern)]
+    return [new for _, new in rows if new not in dict(rows) and re.search(_whole(new), text)]
+
+
+def _whole(name: str) -> str:
+    """A name that starts or ends with a letter counts as a whole word."""
+    first, last = (r"\b" if re.match(r"\w", letter) else "" for letter in (name[0], name[-1]))
+    return f"{first}{re.escape(name)}{last}"
 
 
 def plain(text: str) -> list[str]:
@@ -57,27 +69,29 @@ def _rows(line: str) -> list[str]:
 
 def check(name: str, text: str, lines: Callable[[str], list[str]] = plain) -> None:
     """The one file of that name; `lines` lays both texts out so that their diff can be read."""
-    check_all({name: text}, lambda path: str(path.relative_to(DATA)) == name, lines)
+    check_all({name: text}, lambda path: str(path.relative_to(DATA)) == name, lines, dict)
 
 
-def check_folder(folder: str, found: Mapping[str, str]) -> None:
-    """All files of a folder: none may be missing, and none may be new."""
-    check_all(
-        {f"{folder}/{name}": text for name, text in found.items()}, lambda path: DATA / folder in path.parents, laid_out
-    )
+def check_folder(folder: str, found: Mapping[str, str], shortened: Shorten) -> None:
+    """All files of a folder: none may be missing, and none may be new. They are kept as `shortened` makes them."""
+    whole = {f"{folder}/{name}": text for name, text in found.items()}
+    check_all(whole, lambda path: DATA / folder in path.parents, laid_out, shortened)
 
 
-def check_all(found: Mapping[str, str], ours: Callable[[Path], bool], lines: Callable[[str], list[str]]) -> None:
+def check_all(
+    found: Mapping[str, str], ours: Callable[[Path], bool], lines: Callable[[str], list[str]], shortened: Shorten
+) -> None:
     held = {str(path.relative_to(DATA)): path for path in DATA.rglob("*") if path.is_file() and ours(path)}
-    if WRITES:
-        write(found, held)
-        pytest.skip("the golden files were written again, nothing was compared")
     table = renames(RENAMES.read_text(encoding="utf-8"))
-    kept = {name: renamed(path.read_text(encoding="utf-8"), name, table) for name, path in held.items()}
-    kept = {renamed(name, name, table): text for name, text in kept.items()}
-    shown = [
-        line for name in sorted({*found, *kept}) for line in difference(name, kept.get(name), found.get(name), lines)
-    ]
+    if WRITES:
+        assert not table, f"{RENAMES} must be empty: what is recorded now has the new names"
+        write(shortened(found), held)
+        pytest.skip("the golden files were written again, nothing was compared")
+    kept = {name: path.read_text(encoding="utf-8") for name, path in held.items()}
+    clashes = {name: clash for name, text in kept.items() if (clash := ambiguous(text, name, table))}
+    assert not clashes, "these new names stand in recordings already; rename a longer text around them"
+    now = shortened({recorded_names(n, n, table): recorded_names(text, n, table) for n, text in found.items()})
+    shown = [line for name in sorted({*now, *kept}) for line in difference(name, kept.get(name), now.get(name), lines)]
     if shown:
         cut = shown[:MOST_LINES] + [f"... and {len(shown) - MOST_LINES} more lines"] * (len(shown) > MOST_LINES)
         pytest.fail("\n".join([*cut, "", "Is it meant? AUTOPILOT_GOLDEN=write records it again."]), pytrace=False)

@@ -29,6 +29,7 @@ from autopilot.journal.codec import decode
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.projection import Projection, state_text
 from autopilot.sandbox.processes import ChildProcesses
+from support import goldens
 from support.processes import PowerCut
 from support.runs import MEMORY
 from support.trusting import trust
@@ -204,21 +205,29 @@ class Recording:
 
     def files(self) -> dict[str, str]:
         """Everything, by the name of the golden file it belongs to."""
-        names, short = self.names(), Shortened()
+        names = self.names()
         found = {
             "said.txt": "".join(self.said),
             "journal.jsonl": self.journal(),
             "prompts.md": self.prompts(),
-            **self.states(),
             **{name: text for top in (".planning", ".autopilot") for name, text in self._below(top)},
             **self.shown,
         }
-        plain = {placed(name, names): self._in_order(name, placed(text, names)) for name, text in found.items()}
-        return {name: short.text(plain[name]) for name in sorted(plain, key=lambda name: ("/" in name, name))}
+        return {**{placed(name, names): placed(text, names) for name, text in found.items()}, **self.states(names)}
+
+    def check(self, folder: str) -> None:
+        goldens.check_folder(folder, self.files(), self._shortened)
+
+    def _shortened(self, found: Mapping[str, str]) -> dict[str, str]:
+        short = Shortened()
+        names = sorted(found, key=lambda name: (name.count("/") > 1, name))
+        return {name: short.text(self._in_order(name, found[name])) for name in names}
 
     def _in_order(self, name: str, text: str) -> str:
-        """With several phases at a time, the lines that are printed come in any order."""
-        if self.ordered or not name.startswith(("said", "shown")):
+        """States as what changed; with several phases at a time, the lines that are printed come in any order."""
+        if name.endswith("states.diff"):
+            return _changes(text)
+        if self.ordered or not name.partition("/")[2].startswith(("said", "shown")):
             return text
         return "".join(f"{line}\n" for line in sorted(text.splitlines()))
 
@@ -247,18 +256,10 @@ class Recording:
         asked = self.asked if self.ordered else sorted(self.asked, key=lambda one: one[1].id)
         return "".join(f"=== {call.role} {call.id} attempt {call.attempt}\n{call.prompt}\n" for _, call in asked)
 
-    def states(self) -> dict[str, str]:
-        """What state.json is behind every entry: a hash, and behind those of the run itself all that has changed."""
-        names, told, before = self.names(), list[str](), list[str]()
-        for entry, state in self._states():
-            text = placed(_rows(state), names)
-            told.append(f"== {entry} {_hash(text)}")
-            if "/" not in entry:
-                after = text.splitlines()
-                changes = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
-                told += [line for line in changes if not line.startswith("@@")]
-                before = after
-        return {"states.diff": "".join(f"{line}\n" for line in told)} if self.ordered else {}
+    def states(self, names: Mapping[str, str]) -> dict[str, str]:
+        """What state.json is behind every entry."""
+        told = (placed(f"== {entry}\n{_rows(state)}", names) for entry, state in self._states())
+        return {"states.diff": "".join(told)} if self.ordered else {}
 
     def _states(self) -> list[tuple[str, dict[str, Any]]]:
         """Entry by entry, worked out from the journal alone."""
@@ -291,8 +292,24 @@ class Recording:
             return json.dumps(held, indent=2) + "\n"
         run, names = held["_meta"]["run_id"], self.names()
         last = [state for entry, state in self._states() if entry.partition(" ")[0].partition("/")[0] == run][-1]
-        both = (placed(each, names).splitlines() for each in (state_text(last).decode(), text))
-        return "".join(f"{line}\n" for line in difflib.unified_diff(*both, "the last state", "the file", lineterm=""))
+        known, own = (placed(each, names).splitlines() for each in (state_text(last).decode(), text))
+        return "".join(
+            f"{line}\n" for line in difflib.unified_diff(known, own, "the last state", "the file", lineterm="")
+        )
+
+
+def _changes(states: str) -> str:
+    """A hash of every state, and behind an entry of the run itself all that has changed since the last one."""
+    told, before = list[str](), list[str]()
+    for part in re.split(r"^== ", states, flags=re.MULTILINE)[1:]:
+        entry, _, text = part.partition("\n")
+        told.append(f"== {entry} {_hash(text)}")
+        if "/" not in entry:
+            after = text.splitlines()
+            changes = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
+            told += [line for line in changes if not line.startswith("@@")]
+            before = after
+    return "".join(f"{line}\n" for line in told)
 
 
 def _rows(state: dict[str, Any]) -> str:
