@@ -18,6 +18,7 @@ sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
 
 from autopilot.sandbox.egress.ledger import Ledger
 from autopilot.sandbox.egress.listener import born_in
+from autopilot.sandbox.egress.loopback import Watch
 from autopilot.sandbox.egress.proxy import Policy, Proxy
 from autopilot.sandbox.egress.rules import Refused
 
@@ -30,23 +31,24 @@ STACK, PATIENCE_S = 1 << 18, 1.0
 
 def main(files: list[str], words: list[str]) -> int:
     """
-    `files` are open ones by their numbers: the policy, the record of what is tried, and the listener; without a
-    listener one is made inside bubblewrap, whose command line `words` is.
+    `files` are open ones by their numbers: the policy, the record of what is tried, the listener, and where the
+    launcher tells of refusals; without a listener one is made inside bubblewrap, whose command line `words` is.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in files:
         if number != NONE:
             os.set_inheritable(int(number), False)  # noqa: FBT003 - it takes no name
-    policy_file, record, listening = files
+    policy_file, record, listening, hearing = files
     agent = Agent()
     try:
         os.ftruncate(int(record), 0)
         policy = Policy(json.loads(_all_of(int(policy_file))))
         if listening == NONE:
-            listener = agent.start_in_namespace(words)
+            listener, refusals = agent.start_in_namespace(words)
         else:
             listener = socket.socket(fileno=int(listening))
+            refusals = [socket.socket(fileno=int(hearing))] if hearing != NONE else []
             agent.start(words)
         ledger = Ledger(int(record))
         ledger.write()
@@ -59,7 +61,10 @@ def main(files: list[str], words: list[str]) -> int:
     threading.stack_size(STACK)
     ledger.keep_writing()
     threading.Thread(target=Proxy(policy, ledger).serve, args=(listener,), daemon=True).start()
+    watch = Watch(refusals, ledger)
+    watch.start()
     code = agent.ended()
+    watch.take_in()
     try:
         ledger.write()
     except OSError:
@@ -77,8 +82,8 @@ class Agent:
     def start(self, words: list[str]) -> None:
         self._pid = os.posix_spawn(words[0], words, os.environ)
 
-    def start_in_namespace(self, words: list[str]) -> socket.socket:
-        """Its bubblewrap waits until the socket is there."""
+    def start_in_namespace(self, words: list[str]) -> tuple[socket.socket, list[socket.socket]]:
+        """Its bubblewrap waits until the sockets are there."""
         heard, saying, block, lift = *os.pipe(), *os.pipe()
         for number in (saying, block):
             os.set_inheritable(number, True)  # noqa: FBT003 - it takes no name
@@ -88,10 +93,10 @@ class Agent:
         told = _all_of(heard)
         if not told:
             sys.exit(left_with(self.ended()))  # it could not be built, and has said why
-        listener = born_in(int(json.loads(told)["child-pid"]))
+        made = born_in(int(json.loads(told)["child-pid"]))
         os.write(lift, b"!")
         os.close(lift)
-        return listener
+        return made
 
     def ended(self) -> int:
         _, status = os.waitpid(self._pid, 0)
