@@ -18,6 +18,7 @@ from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.running import Job, Ran, Try
 from autopilot.sandbox import choose, keeper
 from autopilot.sandbox.agent_view import AgentView
+from autopilot.sandbox.bubblewrap import ALONE
 from autopilot.sandbox.choose import Ground
 from autopilot.sandbox.egress.passage import passage
 from autopilot.sandbox.kept import KeptProcesses
@@ -293,6 +294,22 @@ def test_a_proxy_that_cannot_start_starts_no_agent(tmp_path: Path) -> None:
 
         assert (done.returncode, way_out.served) == (125, False)
     assert not (tmp_path / "started").exists()
+
+
+def test_a_sandbox_that_waits_for_a_proxy_that_cannot_start_is_killed(tmp_path: Path) -> None:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        pytest.skip("bubblewrap is not installed")
+    made = tmp_path / "started"
+    command = (bwrap, *ALONE, "--unshare-net", "--dev-bind", "/", "/", "--", "/usr/bin/touch", str(made))
+    with passage(Job(argv=command, cwd=str(tmp_path)), "inside") as way_out:
+        os.ftruncate(way_out.policy, 0)
+        done = subprocess.run(way_out.leading(command), pass_fds=way_out.inherited, capture_output=True, check=False)
+
+        assert (done.returncode, way_out.served) == (125, False), done.stderr
+        assert done.stderr.startswith(b"egress: ")
+    assert soon(lambda: not [pid for pid in processes() if str(made) in command_of(pid)])
+    assert not made.exists()
 
 
 def keeper_of(keep: Path) -> int:
