@@ -15,7 +15,9 @@ import msgspec
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.reach import NOT_SHARED
 from autopilot.domain.running import Job, Ran, Try
+from autopilot.provision import set_up_in
 from autopilot.sandbox import choose, keeper
 from autopilot.sandbox.agent_view import AgentView
 from autopilot.sandbox.bubblewrap import ALONE
@@ -133,6 +135,16 @@ def test_a_service_of_this_machine_that_an_agent_tries_is_told_and_a_closed_port
 
     assert (ran.exit_code, ran.stdout, upstream.heard) == (0, b"", [])
     assert ran.tries == (Try(host="127.0.0.1", port=upstream.port, verdict="refused", reason="loopback"),)
+
+
+def test_a_service_that_the_set_up_command_tries_is_told_too(ground: Ground, tmp_path: Path, upstream: Host) -> None:
+    told: list[str] = []
+    ran = set_up_in(ground, "set-up", tell=told.append)(TRY.format(served=upstream.port, closed=""), str(tmp_path))
+
+    assert (ran.exit_code, ran.stdout) == (0, b"")
+    assert len(told) == 1
+    assert told[0].startswith(f"The set-up command was refused 127.0.0.1:{upstream.port}. ")
+    assert told[0].endswith(NOT_SHARED)
 
 
 def test_a_refusal_is_told_by_its_version_of_the_address(ground: Ground, tmp_path: Path) -> None:
