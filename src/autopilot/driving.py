@@ -360,14 +360,14 @@ class Driver:
         told = alert(completed(run.of(PhaseFinished)))
         return (told.message,) if told else ()
 
-    def _refused(self, answered: AgentAnswered, told: set[str]) -> Iterator[str]:
-        """Each host once a run: what to do about it does not change."""
-        new = [known for known in answered.tries if known.host not in told]
-        told.update(known.host for known in new if known.verdict == "refused")
+    def _refused(self, answered: AgentAnswered, told: set[tuple[str, int]]) -> Iterator[str]:
+        """Each host and port once a run: what to do about it does not change."""
+        new = [known for known in answered.tries if (known.host, known.port) not in told]
+        told.update((known.host, known.port) for known in new if known.verdict == "refused")
         return refusals(new, answered.backend or "The agent")
 
     def _streams(self, journal: SqliteJournal, run: str, settings: Settings | None = None) -> ProjectedStreams:
-        told = set[str]()
+        told = set[tuple[str, int]]()
 
         def hear(stream: str, entry: Entry) -> None:
             self.listener(stream, entry)

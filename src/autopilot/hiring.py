@@ -291,7 +291,8 @@ def network_check(network: Network, environment: Mapping[str, str]) -> Check:
     hosts = dict.fromkeys((*registries(environment).hosts, *network.registry_hosts))
     who = "set-up and work" if network.registries else "set-up"
     others = (f"all: {', '.join(network.listed)}" if network.listed else "", f"{who}: {', '.join(hosts) or 'none'}")
-    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others))))
+    here = "this machine: nothing that is not listed, no database or server on its loopback"
+    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others, here))))
 
 
 def _ground(settings: Settings, processes: ChildProcesses) -> sandboxes.Ground:
