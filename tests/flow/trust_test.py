@@ -158,6 +158,27 @@ def test_what_landed_work_changed_is_asked_by_the_next_run(place: Path) -> None:
     )
 
 
+def test_a_set_up_that_landed_work_changed_is_asked_by_the_next_run(place: Path) -> None:
+    """The run that changed it goes on with the script it began with."""
+    mark = place / "mark"
+    answers = [plan_answer("1", [("letter1.txt", "done")])]
+    answers.append(work_answer("1", "01-01", "letter1.txt", f"echo done >> {mark}\n"))
+    root = make_project(place / "project", [*reviews(), *answers], roadmap_of("1", "2>1"))
+    setup = config("sh letter1.txt && mkdir -p node_modules")
+    files = {"letter1.txt": f"echo first >> {mark}\n", ".gitignore": "node_modules\n"}
+    write(root, {".planning/config.json": setup, **files})
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "set-up")
+    project = Drive(root)
+    assert project.run("1").exit == 0
+
+    asked = RunRequest(folder=str(root), phases="2", agent=f"scripted:{project.script}", sandbox="none")
+    with pytest.raises(TrustMissing) as missing:
+        app.start(asked, project.hear, project.warnings.append)
+    assert missing.value.table[1] == "         letter1.txt changed"
+    assert set(mark.read_text().split()) == {"first"}
+
+
 def test_without_a_terminal_it_ends_with_5_and_the_table(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = snapshot(clone)
 
