@@ -31,6 +31,7 @@ from autopilot.agents.models import price_names
 from autopilot.attesting import Held
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
+from autopilot.consent import cage_of
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
 from autopilot.domain import known_results
@@ -91,7 +92,7 @@ from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import READ, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment
+from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment, opened_by
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
@@ -227,7 +228,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     root = find_root(Path(request.folder))
     home = own_home(root)
     project = read_project(root, needs_roadmap=not request.modes.debug)
-    consent.require(root, project, choices, pinned=request.trust, unconfined=request.sandbox == "none")
+    consent.require(root, project, opened_by(choices, request), cage_of(request.sandbox), pinned=request.trust)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     if request.answers is not None:
@@ -551,13 +552,13 @@ def resume(
         check_retry(home, ledger.newest, changes)
     choices = user_choices()
     project = read_project(root, needs_roadmap=not begun.settings.modes.debug)
-    kept = grant.settings if grant else None
-    unconfined = (changes.sandbox or (kept.sandbox if kept else None)) == "none"
-    consent.require(root, project, choices, pinned=changes.trust, settings=kept, unconfined=unconfined)
+    settings = settings_today(begun, grant, changes, choices, project)
+    consent.require(root, project, choices, cage_of(settings.sandbox), pinned=changes.trust, settings=settings)
     settled = roadmap_edits.settle(ledger.newest, project, changes.roadmap, person, warn)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    crew, grant = allowed(begun, Path(folder), root, grant, changes, choices, project, warn)
+    today = msgspec.structs.replace(begun, root=str(root), settings=settings)
+    crew, grant = allowed(today, Path(folder), grant, changes, warn)
     left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
     log = log or SessionLog(home=home, warn=warn)
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
@@ -566,38 +567,38 @@ def resume(
         return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes, settled, grant))
 
 
-def allowed(
-    begun: RunStarted,
-    folder: Path,
-    root: Path,
-    grant: Grant | None,
-    changes: Resumption,
-    choices: UserChoices,
-    project: Project,
-    warn: Warn,
-) -> tuple[Crew, Grant]:
-    """The crew of a resumed run by its grant. Where there is none, by what the user named today, which is granted."""
-    said, begun = of_environment(os.environ) or choices.sandbox, msgspec.structs.replace(begun, root=str(root))
+def settings_today(
+    begun: RunStarted, grant: Grant | None, changes: Resumption, choices: UserChoices, project: Project
+) -> Settings:
+    """Of a run that goes on: by its grant; where there is none, by what the user named today."""
     if grant is not None:
-        settings = tightened(grant, choices, said, changes)
-        launch = folder if changes.agent or not Path(grant.launch).is_dir() else Path(grant.launch)
-        crew = hire(msgspec.structs.replace(begun, settings=settings), launch)
-        check_tier(grant, crew.ground.tier, changes)
-        for line in moved(grant, crew):
-            warn(line)
-        return crew, grant
+        return tightened(grant, choices, of_environment(os.environ) or choices.sandbox, changes)
     request = RunRequest(
-        folder=str(folder),
+        folder="",
         agent=changes.agent or "auto",
         sandbox=changes.sandbox,
         hosts=changes.hosts,
         open_network=changes.open_network,
+        wait=changes.wait,
+        failover=changes.failover,
     )
-    request = asked(msgspec.structs.replace(request, wait=changes.wait, failover=changes.failover), choices, os.environ)
-    begun = msgspec.structs.replace(begun, settings=anew(begun, project, choices, request))
-    crew = hire(begun, folder)
-    grant = grant_of(begun, crew, folder)
-    Grants().write(grant)
+    return anew(begun, project, choices, asked(request, choices, os.environ))
+
+
+def allowed(
+    today: RunStarted, folder: Path, grant: Grant | None, changes: Resumption, warn: Warn
+) -> tuple[Crew, Grant]:
+    """The crew of a resumed run, and its grant; where there is none, what the user named today is granted."""
+    if grant is None:
+        crew = hire(today, folder)
+        grant = grant_of(today, crew, folder)
+        Grants().write(grant)
+        return crew, grant
+    launch = folder if changes.agent or not Path(grant.launch).is_dir() else Path(grant.launch)
+    crew = hire(today, launch)
+    check_tier(grant, crew.ground.tier, changes)
+    for line in moved(grant, crew):
+        warn(line)
     return crew, grant
 
 
@@ -708,25 +709,37 @@ def check_receipt(
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     root = find_root(Path(folder))
     project = read_project(root, needs_roadmap=False)
-    unconfined = sandbox == "none"
-    consent.require(root, project, user_choices(), pinned=trust, unconfined=unconfined, sealed=not unconfined)
+    cage: consent.Cage = "none" if sandbox == "none" else "sealed"
+    consent.require(root, project, user_choices(), cage, pinned=trust)
     return attesting.check(folder, phase, file, sandbox, warn)
 
 
-def trust_of(folder: str) -> consent.TrustStanding:
+def cage_for(sandbox: SandboxChoice | None, choices: UserChoices) -> consent.Cage:
+    """Of a run that the user would start with this sandbox named, or with none named."""
+    return cage_of(sandbox or of_environment(os.environ) or choices.sandbox)
+
+
+def trust_of(folder: str, sandbox: SandboxChoice | None = None) -> consent.TrustStanding:
     """What the repository asks for, and whether the user agreed to it. Nothing of it is run."""
-    root = find_root(Path(folder))
-    return consent.standing(root, read_project(root, needs_roadmap=False), user_choices())
+    root, choices = find_root(Path(folder)), user_choices()
+    return consent.standing(root, read_project(root, needs_roadmap=False), choices, cage_for(sandbox, choices))
 
 
-def require_trust(folder: str, trust: str = "") -> None:
+def require_trust(folder: str, trust: str = "", sandbox: SandboxChoice | None = None) -> None:
     """Raises `TrustMissing` unless the user agreed to all that the repository asks for."""
-    root = find_root(Path(folder))
-    consent.require(root, read_project(root, needs_roadmap=False), user_choices(), pinned=trust)
+    root, choices = find_root(Path(folder)), user_choices()
+    project = read_project(root, needs_roadmap=False)
+    consent.require(root, project, choices, cage_for(sandbox, choices), pinned=trust)
+
+
+def keep_trust(folder: str, trust: str, sandbox: SandboxChoice | None = None) -> None:
+    """Agree for good to what the repository asks for, which must have this hash: for those without a terminal."""
+    root, choices = find_root(Path(folder)), user_choices()
+    consent.keep(root, read_project(root, needs_roadmap=False), choices, cage_for(sandbox, choices), trust)
 
 
 def agree(folder: str) -> None:
-    """Trust what the project asks for as it is now: for those who have just written it themselves."""
+    """Trust what the project asks for as it is now, in any sandbox and in none: for those who have just written it."""
     root = find_root(Path(folder))
     consent.agree(root, read_project(root, needs_roadmap=False), user_choices())
 
@@ -791,5 +804,5 @@ def tried_commands(root: Path, trust: str = "") -> tuple[Note, ...]:
     """The detected commands that do not run here, and the criteria that hold already; each is run in the sandbox."""
     project, choices = read_project(root), user_choices()
     request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or choices.sandbox)
-    consent.require(root, project, choices, pinned=trust, unconfined=request.sandbox == "none")
+    consent.require(root, project, choices, cage_of(request.sandbox), pinned=trust)
     return command_trial.notes(root, project, settings_of(request, project))

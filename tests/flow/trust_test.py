@@ -73,7 +73,8 @@ def has_run(clone: Path) -> bool:
 
 
 def surface(root: Path) -> str:
-    return app.trust_of(str(root)).sha256
+    """The hash of what these runs would do, which have no sandbox."""
+    return app.trust_of(str(root), "none").sha256
 
 
 def test_a_fresh_clone_is_asked_about_and_a_no_leaves_everything_as_it_was(clone: Path) -> None:
@@ -216,6 +217,53 @@ def test_the_hash_agrees_to_exactly_this_and_to_nothing_else(
     assert not app.trust_of(str(clone)).trusted
 
 
+def test_who_agreed_in_a_sandbox_is_asked_again_before_there_is_none(clone: Path) -> None:
+    confined, free = app.trust_of(str(clone)).sha256, surface(clone)
+    assert confined != free
+    assert main(["trust", "--trust", confined]) == 0
+    assert app.trust_of(str(clone)).trusted
+    code, told = typed(clone, "no\n", *run_words(clone))
+    assert (code, has_run(clone)) == (5, False)
+    assert f"You agreed to what {clone} asks for in a sandbox, not without one. You would agree to:" in told
+    assert "  setup    " in told
+    assert "  roadmap  2 commands" in told
+    assert main(run_words(clone, "--trust", confined)) == 5
+    assert typed(clone, "yes\n", *run_words(clone))[0] == 0
+    assert app.trust_of(str(clone)).trusted
+    assert app.trust_of(str(clone), "none").trusted
+
+
+def test_a_loop_without_a_sandbox_is_asked_about_as_such(clone: Path, place: Path) -> None:
+    assert main(["trust", "--trust", app.trust_of(str(clone)).sha256]) == 0
+    agent = ("--agent", f"scripted:{place}/upstream.toml", "--unsandboxed")
+    assert main(["loop", "--max-sessions", "1", *agent]) == 5
+    assert not has_run(clone)
+
+
+def test_without_a_terminal_the_verb_agrees_to_exactly_the_hash_that_was_looked_at(
+    clone: Path, upstream: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pinned = app.trust_of(str(clone)).sha256
+    for wrong in ("yes", "0" * 64, pinned[:32], surface(clone)):
+        assert main(["trust", "--trust", wrong]) == 5
+        told = capfd.readouterr().err
+        assert f"autopilot trust --show. Then agree: autopilot trust --trust {pinned}" in told
+    assert not app.trust_of(str(clone)).trusted
+    monkeypatch.setenv("AUTOPILOT_CALL", "run/1/execute/1")
+    assert main(["trust", "--trust", pinned]) == 2
+    monkeypatch.delenv("AUTOPILOT_CALL")
+    assert main(["trust", "--trust", pinned, "--show"]) == 2
+    assert main(["trust", "--trust", pinned]) == 0
+    assert "trusted since" in capfd.readouterr().out
+    assert app.trust_of(str(clone)).trusted
+
+    write(upstream, {".planning/config.json": config(f"{SETUP} && true")})
+    git(upstream, "commit", "-qam", "more")
+    git(clone, "pull", "-q")
+    assert not app.trust_of(str(clone)).trusted
+    assert main(["trust", "--trust", pinned]) == 5
+
+
 def test_every_verb_that_runs_something_needs_consent(clone: Path, upstream: Path, place: Path) -> None:
     agent = ("--agent", f"scripted:{place}/upstream.toml", "--unsandboxed")
     drive = Drive(clone, agent=f"scripted:{place}/upstream.toml")
@@ -324,7 +372,7 @@ def test_the_verb_shows_asks_and_takes_back(clone: Path, capfd: pytest.CaptureFi
     told = json.loads(capfd.readouterr().out)
     assert (told["trusted"], told["sha256"], [part["name"] for part in told["parts"]]) == (
         True,
-        surface(clone),
+        app.trust_of(str(clone)).sha256,
         ["setup", "roadmap"],
     )
     assert main(["trust", "--revoke"]) == 0

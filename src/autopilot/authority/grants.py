@@ -21,9 +21,9 @@ class GrantedAgent(Value, frozen=True, kw_only=True):
 
 class Grant(Value, frozen=True, kw_only=True):
     """
-    `settings` are those the run was started with, `tier` is the sandbox that held then, and `launch` is the folder the
-    user stood in. `egress` and `hosts` are what agents may reach beyond their own service, `variables` the names of
-    those handed on to them.
+    `settings` are those the run was started with, its commands among them; `tier` is the sandbox that held then, and
+    `launch` is the folder the user stood in. `egress` and `hosts` are what agents may reach beyond their own service,
+    `variables` the names of those handed on to them.
     """
 
     run: str
@@ -37,7 +37,6 @@ class Grant(Value, frozen=True, kw_only=True):
     egress: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-    setup_sha256: str = ""
 
 
 class Grants:
@@ -63,8 +62,3 @@ class Grants:
 
 def _name(run: str, root: Path) -> str:
     return f"grants/{run}.{sha256(str(root.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
-
-
-def hashed(command: str | None) -> str:
-    """Empty where there is no command."""
-    return sha256(command.encode("utf-8", "surrogateescape")).hexdigest() if command else ""
