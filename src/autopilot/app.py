@@ -70,6 +70,7 @@ from autopilot.hiring import (
     network_check,
     past,
     processes_of,
+    reach_words,
 )
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
@@ -82,7 +83,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.ownership import own_home, state_checks
+from autopilot.ownership import own_home, state_checks, user_folder_check
 from autopilot.permission import anew, check_tier, grant_of, granted, missing, moved, tightened
 from autopilot.planning import bug, consulted, disputes, estimate, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
@@ -294,10 +295,17 @@ def foresee(request: RunRequest) -> Forecast:
     first = msgspec.structs.replace(first, root=str(root), settings=settings)
     processes = processes_of(root)
 
+    first_asked = list[str]()
+
+    def ask_first() -> None:
+        seen, cage, kept = opened_by(choices, request), cage_of(settings.sandbox), settings if open_run else None
+        first_asked.extend(consent.foreseen(root, project, seen, cage, pinned=request.trust, settings=kept))
+
     def hired() -> None:
         with looked_at(root, processes) as repository:
             hire(first, Path(request.folder), repository.ignores)
 
+    unsettled = forecasts.troubles(ask_first)
     habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
         habits=habits,
@@ -308,7 +316,10 @@ def foresee(request: RunRequest) -> Forecast:
         broken=broken_commands(root, project, ledger),
         last=told_results(root, project, processes),
         notes=(*some_notes(project), *notes),
+        consent=tuple(first_asked),
+        reach=reach_words(settings, os.environ),
         problems=disputed
+        + unsettled
         + forecasts.troubles(
             lambda: own_home(root),
             lambda: require_grant(open_run, grant, request),
@@ -374,7 +385,8 @@ def examine(folder: str) -> tuple[Check, ...]:
     except RepositoryInvalid as error:
         missing = Check(level="fail", what="repository", found=error.what, fix=error.do)
         processes = ChildProcesses()
-        return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
+        own = user_folder_check()
+        return (missing, own, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
     with looked_at(root, processes) as repository:
         about = (
@@ -388,6 +400,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         )
     return (
         *about,
+        user_folder_check(),
         *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ, lambda program: is_of_repository(program, repository.root)),

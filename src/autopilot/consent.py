@@ -11,7 +11,7 @@ import msgspec
 from autopilot.authority.seal import place_of
 from autopilot.authority.surface import CONFINED, Part, PartChange, Surface, missing, table
 from autopilot.authority.trust import Trust
-from autopilot.authority.user_folder import UserFolder
+from autopilot.authority.user_folder import UserFolder, user_folder_path
 from autopilot.domain.errors import AutopilotError, ConsentMissing, TrustMissing, UsageInvalid
 from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.domain.value import Value
@@ -81,19 +81,24 @@ def require(
     known = trust.find(place)
     unknown = missing(surface, known.parts if known else {})
     open_parts = tuple(change for change in unknown if not (cage == "sealed" and change.part.kind in CONFINED))
-    named, flag = pinned or os.environ.get(VARIABLE, ""), " --unsandboxed" if surface.unconfined else ""
+    named = pinned or os.environ.get(VARIABLE, "")
     if not open_parts or named == surface.sha256:
         return
     raise TrustMissing(
         _what(root, open_parts, since=known.at if known else "", named=named),
         why="Nothing of it runs before you agree to what it may do. Nothing was changed.",
-        do=f"Type the command again at a terminal, or `autopilot trust{flag}`. Without one: --trust {surface.sha256}",
+        do=f"Type the command again at a terminal, or `autopilot trust{_flag(surface)}`. "
+        f"Without one: --trust {surface.sha256}",
         table=tuple(table(open_parts, unconfined=surface.unconfined)),
         surface=surface.sha256,
         agree=lambda: trust.keep(
             place, _without(surface, [each for each in unknown if each not in open_parts]), SystemClock().now()
         ),
     )
+
+
+def _flag(surface: Surface) -> str:
+    return " --unsandboxed" if surface.unconfined else ""
 
 
 def _without(surface: Surface, unseen: Collection[PartChange]) -> Surface:
@@ -130,6 +135,26 @@ def standing(root: Path, project: Project, choices: UserChoices, cage: Cage = "c
     )
 
 
+def foreseen(
+    root: Path,
+    project: Project,
+    choices: UserChoices,
+    cage: Cage,
+    *,
+    pinned: str = "",
+    settings: Settings | None = None,
+) -> tuple[str, ...]:
+    """What a run would ask its user first, in lines; none where it would not ask. The user's folder is not made."""
+    surface = surface_of(root, project, choices, cage, settings)
+    known = Trust(UserFolder()).find(place_of(root)) if user_folder_path().exists() else None
+    left = missing(surface, known.parts if known else {})
+    if not left or (pinned or os.environ.get(VARIABLE, "")) == surface.sha256:
+        return ()
+    what = _what(root, left, since=known.at if known else "", named="")
+    asked = tuple(table(left, unconfined=surface.unconfined))
+    return (what, *asked, f"Agree at the start, or before it: autopilot trust{_flag(surface)} --trust {surface.sha256}")
+
+
 def keep(root: Path, project: Project, choices: UserChoices, cage: Cage, pinned: str) -> None:
     """Agree for good to exactly what has this hash. Raises `ConsentMissing` where it asks for something else."""
     if os.environ.get("AUTOPILOT_CALL"):
@@ -138,7 +163,8 @@ def keep(root: Path, project: Project, choices: UserChoices, cage: Cage, pinned:
             why="It decides what runs in the user's name.",
             do="Leave it to the person who works here.",
         )
-    surface, flag = surface_of(root, project, choices, cage), " --unsandboxed" if cage == "none" else ""
+    surface = surface_of(root, project, choices, cage)
+    flag = _flag(surface)
     if surface.parts and pinned != surface.sha256:
         raise ConsentMissing(
             f"The hash given as consent is not that of {root} as it is now.",

@@ -331,6 +331,33 @@ def test_whoever_looks_runs_nothing_and_is_asked_nothing(
     assert snapshot(clone) == before
 
 
+def test_a_dry_run_tells_what_a_run_would_ask_and_whom_agents_reach(
+    clone: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "fresh"))
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    words = ["run", "1", "--dry-run", "--agent", "claude", "--allow-host", "docs.example"]
+
+    def told(*more: str) -> str:
+        assert main([*words, *more]) == 0
+        return capfd.readouterr().out
+
+    first = told()
+    assert f"A run asks for your consent first.\n{clone} has not been trusted yet.\n  setup    {SETUP}\n" in first
+    assert "Network: claude: " in first
+    assert "         every agent: docs.example" in first
+    assert not (place / "fresh").exists(), "whoever looks makes nothing"
+    confined = app.trust_of(str(clone)).sha256
+    assert f"autopilot trust --trust {confined}\n" in first
+    assert main(["trust", "--trust", confined]) == 0
+    assert "A run asks" not in told()
+    free = told("--unsandboxed")
+    assert f"You agreed to what {clone} asks for in a sandbox, not without one." in free
+    assert "Network: agents reach all that you do: they are not confined" in free
+    assert "A run asks" not in told("--unsandboxed", "--trust", surface(clone))
+    assert json.loads(told("--json"))["consent"] == []
+
+
 def test_the_doctor_tells_the_last_result_of_a_command_by_its_tree(
     place: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

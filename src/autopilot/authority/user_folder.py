@@ -19,7 +19,8 @@ _PRIVATE = 0o700
 MOST_BYTES = 4_000_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)?")
-_MOVE = "Move it away and try again. To use another folder, set XDG_STATE_HOME."
+ELSEWHERE = "To use another folder, set XDG_STATE_HOME."
+_MOVE = f"Move it away and try again. {ELSEWHERE}"
 
 
 def user_folder_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -49,7 +50,7 @@ class UserFolder:
 
     def key(self) -> bytes:
         """The secret that the user's journals are bound to; made when it is first needed."""
-        return self._key() or self._made_key()
+        return self.known_key() or self._made_key()
 
     def read(self, name: str) -> bytes | None:
         """None where there is no such file."""
@@ -111,7 +112,8 @@ class UserFolder:
         with suppress(AttributeError, OSError):
             self.close()
 
-    def _key(self) -> bytes | None:
+    def known_key(self) -> bytes | None:
+        """None where none was made yet. Raises `StorageFailed` for one that cannot be the user's."""
         held = self.read("key")
         if held is not None and len(held) != KEY_BYTES:
             raise StorageFailed(
@@ -123,7 +125,7 @@ class UserFolder:
 
     def _made_key(self) -> bytes:
         with self.locked("key"):
-            if (held := self._key()) is not None:
+            if (held := self.known_key()) is not None:
                 return held
             fresh = secrets.token_bytes(KEY_BYTES)
             self.write("key", fresh)
@@ -152,7 +154,7 @@ class UserFolder:
 def _opened(path: Path) -> int:
     if path.is_symlink():
         raise _refused(path, "it is a link")
-    _check_place(path)
+    check_place(path)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError):
@@ -177,8 +179,12 @@ def _check_owner(folder: int, path: Path) -> None:
         os.fchmod(folder, _PRIVATE)
 
 
-def _check_place(path: Path) -> None:
-    """The home itself may be a repository, as of people who keep their settings in git: its files are their own."""
+def check_place(path: Path) -> None:
+    """
+    Raises `StorageFailed` for one in a repository.
+
+    The home itself may be one, as of people who keep their settings in git: its files are their own.
+    """
     home = Path.home().resolve()
     for above in path.resolve().parents:
         if above != home and (above / ".git").exists():
@@ -233,5 +239,5 @@ def _unusable(path: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{path} cannot be read or written: {error.strerror or error}.",
         why="It keeps your key and what you have allowed, and no run starts without them.",
-        do="Check its permissions and the free space. To use another folder, set XDG_STATE_HOME.",
+        do=f"Check its permissions and the free space. {ELSEWHERE}",
     )
