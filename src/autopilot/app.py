@@ -83,7 +83,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.ownership import own_home, state_checks, user_folder_check
+from autopilot.ownership import own_home, refusal, state_checks, user_folder_check
 from autopilot.permission import anew, check_tier, grant_of, granted, missing, moved, tightened
 from autopilot.planning import bug, consulted, disputes, estimate, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
@@ -509,12 +509,25 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
+    refused = refusal(root)
     try:
         ledger = past(root / ".autopilot")
-    except NotTheirs as error:
-        seen = overview(project.roadmap, Ledger(), begun, project.phase_files)
-        return msgspec.structs.replace(seen, next="autopilot adopt", why=error.what)
-    return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
+    except NotTheirs:
+        ledger = Ledger()
+    if refused is None:
+        return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
+    seen = overview(project.roadmap, ledger, begun, project.phase_files)
+    remedy = "autopilot adopt" if "autopilot adopt" in refused.do else "autopilot doctor"
+    return msgspec.structs.replace(seen, next=remedy, why=f"{refused.what} {refused.do}")
+
+
+def stranger(root: str) -> tuple[str, ...]:
+    """Why the runs there are not the user's, and what to do about it; nothing where they are, or nobody can tell."""
+    try:
+        refused = refusal(Path(root))
+    except AutopilotError:
+        return ()
+    return (refused.what, refused.do) if refused else ()
 
 
 def unlanded(folder: str) -> dict[str, str]:

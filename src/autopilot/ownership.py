@@ -26,6 +26,15 @@ def own_home(root: Path) -> Path:
     return home
 
 
+def refusal(root: Path) -> ConsentMissing | None:
+    """What every verb that writes would end with; None where the state is the user's. For who only looks."""
+    try:
+        own_home(root)
+    except ConsentMissing as error:
+        return error
+    return None
+
+
 def check_outside(root: Path) -> None:
     """What a run lands is written into the repository, so the user's own folder must not be there."""
     own, here = user_folder_path(), root.resolve()

@@ -312,6 +312,30 @@ def test_foreign_state_can_be_looked_at(interrupted: Scene, scenes: Callable[[st
     assert (scene.files() == before, interrupted.trace.exists()) == (True, False)
 
 
+@pytest.mark.parametrize("name", [name for name in FOREIGN if name != "a link"])
+def test_whoever_looks_is_told_whose_it_is_and_what_can_be_done(scenes: Callable[[str], Scene], name: str) -> None:
+    """`adopt` is advised only where it would not refuse, and `resume` nowhere."""
+    scene = scenes(name)
+    for words in (("status",), ("progress",)):
+        seen = subprocess.run(
+            [*AUTOPILOT, *words], cwd=scene.root, env=scene.env(), capture_output=True, text=True, check=True
+        ).stdout
+        assert REASONS.get(name, "is not yours") in seen
+        assert ("autopilot adopt" in seen) == (name not in {"tracked", "plain"})
+        assert ("git rm -r --cached .autopilot" in seen) == (name == "tracked")
+        assert "autopilot resume" not in seen
+
+
+def test_a_run_of_one_s_own_is_shown_without_a_caveat(interrupted: Scene) -> None:
+    words = [*AUTOPILOT, "status"]
+    seen = subprocess.run(
+        words, cwd=interrupted.root, env=interrupted.env(), capture_output=True, text=True, check=True
+    )
+
+    assert "is not yours" not in seen.stdout
+    assert "To continue: autopilot resume" in seen.stdout
+
+
 def last_of(db: sqlite3.Connection) -> int:
     return int(db.execute("select max(seq) from entries").fetchone()[0])
 

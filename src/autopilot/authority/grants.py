@@ -1,11 +1,10 @@
 """What the user allowed a run to do when they started it, kept where no repository and no agent can write."""
 
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from autopilot.authority.user_folder import UserFolder
+from autopilot.authority.user_folder import UserFolder, grant_name
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Value
 
@@ -47,7 +46,7 @@ class Grants:
 
     def read(self, run: str, root: Path) -> Grant | None:
         """None too for one of another version that can no longer be understood: the user is asked again."""
-        content = self._folder.read(_name(run, root))
+        content = self._folder.read(grant_name(run, root.resolve()))
         try:
             grant = msgspec.json.decode(content, type=Grant) if content is not None else None
         except (msgspec.DecodeError, RecursionError):
@@ -57,8 +56,4 @@ class Grants:
     def write(self, grant: Grant) -> None:
         """On disk when this returns."""
         text = msgspec.json.format(msgspec.json.encode(grant), indent=2)
-        self._folder.write(_name(grant.run, Path(grant.root)), text + b"\n")
-
-
-def _name(run: str, root: Path) -> str:
-    return f"grants/{run}.{sha256(str(root.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
+        self._folder.write(grant_name(grant.run, Path(grant.root).resolve()), text + b"\n")

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +33,11 @@ def user_folder_path(environment: Mapping[str, str] = os.environ) -> Path:
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "autopilot"
     return home / ".local" / "state" / "autopilot"
+
+
+def grant_name(run: str, root: Path) -> str:
+    """The file of a run's grant. Runs of two folders may have one name, so that the real path of `root` is in it."""
+    return f"grants/{run}.{sha256(str(root).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
 
 
 class UserFolder:
