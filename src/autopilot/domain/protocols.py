@@ -97,8 +97,12 @@ class Workspace(Protocol):
         """Keep half-done work under `refs/autopilot/interrupted/`; the ref's name, or None when there is none."""
         ...
 
-    def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
-        """What the agent did below `.planning/` of the folder, read without following anything out of it."""
+    def planning_changes(self, folder: str) -> Taken:
+        """
+        What the agent did below `.planning/` of the folder since the folder was laid out, by whatever process.
+
+        Read without following anything out of it.
+        """
         ...
 
     def checkout(self, commit: str, files: Mapping[str, str]) -> AbstractContextManager[str]:
