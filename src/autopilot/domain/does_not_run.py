@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from autopilot.domain.evidence import CommandRun
 
@@ -42,6 +42,13 @@ def why_not_run(run: CommandRun) -> str:
     if module and (found := re.search(rf"No module named '?{re.escape(module)}'?\s*$", run.output, re.MULTILINE)):
         return _line(run.output, found.start())
     return ""
+
+
+def gate_missing(name: str, unused: Collection[str]) -> str:
+    """EXEC-C0: why the gate of that name is not run; `unused` are the commands that do not run here."""
+    if name in unused:
+        return f"{name.title()} command does not run here -- {name} gate absent."
+    return f"{name.title()} command not configured -- {name} gate skipped."
 
 
 def lacks_something(run: CommandRun) -> bool:
