@@ -311,6 +311,8 @@ def test_the_clocks_of_a_run_that_nobody_works_on_stand_still(chromium: Any, tol
         told.tell(RUN, RunStopped(exit_code=130, reason="interrupted"))
     with served(told.root) as site, opened_at(chromium, site.address()) as page:
         page.wait_for_selector(f"#state >> text={'paused' if how == 'stopped' else 'interrupted'}")
+        if how == "stopped":
+            assert page.locator("#reason").inner_text() == "interrupted · To continue: autopilot resume"
         page.evaluate("() => { const own = Date.now; Date.now = () => own() + 3600000; }")
         page.wait_for_timeout(1500)
         page.click("text=Look inside")

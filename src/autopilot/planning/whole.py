@@ -118,7 +118,8 @@ def read_roadmap(read: Reader, phase_folders: Folders, recorded: evidence.Record
         raise between.milestones_error(read, ROADMAPS[0]) or RoadmapInvalid(
             f"No roadmap found at {ROADMAPS[0]}.",
             why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
-            do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
+            do=f"Make one with `autopilot init`, or write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line "
+            "`**Goal**: ...` for each phase.",
         )
     stated = state_md.read(read(STATE) or b"")
 

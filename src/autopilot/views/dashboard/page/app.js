@@ -224,7 +224,7 @@ function drawRun() {
   document.title = `${status} · ${ours()?.name ?? "Autopilot"}`;
   $("state").className = `pill ${status}`;
   put($("state"), status);
-  put($("reason"), [run.reason, run.do].filter(Boolean).join(" "));
+  put($("reason"), [run.reason, run.do ? `To continue: ${run.do}` : ""].filter(Boolean).join(" · "));
   const over = run.total - (run.counts.not_started ?? 0) - (run.counts.in_progress ?? 0);
   put($("done"), `${over} of ${run.total}`);
   $("done-bar").value = run.total ? over / run.total : 0;
