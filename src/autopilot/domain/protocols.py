@@ -242,8 +242,10 @@ class FactMaker(Protocol):
         """One fact a runnable criterion, with `files` laid over the checkout; the others are left out."""
         ...
 
-    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
-        """The criteria a few times more in a few seconds, gates left out; of each the first red run, or the last."""
+    def repeated(
+        self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str], times: int
+    ) -> tuple[CommandRun, ...]:
+        """The criteria so many times more, gates left out; of each the first red run, or the last."""
         ...
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...
