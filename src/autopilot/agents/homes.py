@@ -64,8 +64,8 @@ class AccountRecord(Value, frozen=True, kw_only=True):
     What a later process has to know of a home and the account files in it. It is next to the home, where no agent
     can write.
 
-    `files` are the account files that were copied there. `contacted` are the hosts that the call was seen to reach, if it
-    was `guarded`.
+    `files` are the account files that were copied there. `contacted` are the hosts that the call was seen to reach, if
+    it was `guarded`.
     """
 
     agent: str
