@@ -128,7 +128,7 @@ def test_the_pass_at_work_has_its_steps_calls_and_what_they_cost() -> None:
 def test_a_call_that_is_made_once_more_after_a_stop_is_one_call() -> None:
     asked = [AgentStarted(call="c", role="plan", pid=pid, birth=f"{pid}") for pid in (1, 2)]
     stop, resume = RunStopped(exit_code=130, reason="interrupted"), RunResumed(pid=1, spec=SPEC)
-    again = [BEGIN, ("1", STEP), ("1", asked[0]), stop, resume, ("1", asked[1])]
+    again: list[Any] = [BEGIN, ("1", STEP), ("1", asked[0]), stop, resume, ("1", asked[1])]
     (call,) = parts(*again)["open/1"].work.steps[-1].calls
     (ended,) = parts(*again, ("1", answer()))["open/1"].work.steps[-1].calls
 
