@@ -1,6 +1,7 @@
 """What the command line asks of the program: start, resume and stop a run, foresee one, and look at the project."""
 
 import dataclasses
+import functools
 import os
 import platform
 from collections.abc import Iterator
@@ -795,10 +796,28 @@ def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
         return read_bytes(root / path)
 
     if needs_roadmap or any(read(path) is not None for path in ROADMAPS):
-        return understand(read, files, folders)
+        return understand(read, files, folders, recorded_in(root))
     bare = understand(lambda path: bug.BARE_ROADMAP if path == ROADMAPS[0] else read(path), files, folders)
     roadmap = msgspec.structs.replace(bare.roadmap, phases=())
     return msgspec.structs.replace(bare, roadmap=roadmap, folders={}, spec=Spec(path="", sha256=""), requirements={})
+
+
+def recorded_in(root: Path) -> evidence.Recorded:
+    """What the journal of the repository says of its phases; it is read when somebody asks."""
+
+    @functools.cache
+    def ledger() -> Ledger | None:
+        try:
+            return past(root / ".autopilot")
+        except AutopilotError:
+            return None  # whoever needs the journal for more than this says what is wrong with it
+
+    def recorded(phase: Phase) -> bool | None:
+        known = ledger()
+        standing = known.standing_of(phase) if known else None
+        return None if standing is None else standing.status == "completed"
+
+    return recorded
 
 
 def user_choices() -> UserChoices:
@@ -823,6 +842,7 @@ def desk(folder: str) -> Desk:
         root_files=lambda: root_files(root, READ),
         phase_folders=lambda: phase_folders(root),
         tried=lambda trust: tried_commands(root, trust),
+        recorded=recorded_in(root),
     )
 
 
