@@ -50,13 +50,16 @@ def answer(guest: socket.socket) -> None:
         guest.sendall(b"x" if guest.recv(1) == b"1" else bytes(BYTES))
 
 
-def median(act: Callable[[], object]) -> float:
-    taken = []
-    for _ in range(CALLS):
-        begun = time.perf_counter()
-        act()
-        taken.append(time.perf_counter() - begun)
-    return statistics.median(taken)
+def seconds(act: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    act()
+    return time.perf_counter() - begun
+
+
+def medians(*acts: Callable[[], object]) -> list[float]:
+    """In turns, so that whatever else the machine does falls on all of them."""
+    rounds = [[seconds(act) for act in acts] for _ in range(CALLS)]
+    return [statistics.median(taken) for taken in zip(*rounds, strict=True)]
 
 
 def main() -> None:
@@ -71,7 +74,7 @@ def main() -> None:
             started = memory.append if look else None
             return ground.agents(AgentView(open_network=is_open)).run(job, started).stdout
 
-        without, with_proxy = (median(partial(run, ("true",), is_open=o)) for o in (True, False))
+        without, with_proxy = medians(*(partial(run, ("true",), is_open=o) for o in (True, False)))
         print(f"a call that does nothing: {without:.3f} s without the proxy, {with_proxy - without:+.3f} s with it")
         told = {
             o: [float(n) for n in run((python, "-c", ASK.format(port=port)), is_open=o).split()] for o in (True, False)

@@ -81,7 +81,7 @@ def seconds(phases: int, jobs: int) -> float:
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
             subprocess.run(["git", *words], cwd=root, env=env, check=True)
         command = [sys.executable, "-m", "autopilot", "run", "all", "--agent", f"scripted:{script}"]
-        asked = [*command[:3], "trust", "--show", "--json"]
+        asked = [*command[:3], "trust", "--show", "--json", "--unsandboxed"]
         told = subprocess.run(asked, cwd=root, env=env, capture_output=True, check=True).stdout
         env["AUTOPILOT_TRUST"] = json.loads(told)["sha256"]
         began = time.monotonic()

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "session_log": {"journal", "sessions", "domain"},
     "attesting": {"borrowing", "derivation", "hiring", "driving", *EVERYTHING},
     "derivation": {"planning", "steps", "workspace", "domain"},
-    "command_trial": {"borrowing", "hiring", *EVERYTHING},
+    "command_trial": {"borrowing", "hiring", "provision", *EVERYTHING},
     "borrowing": {"hiring", "provision", *EVERYTHING},
     "consent":   {"hiring", *EVERYTHING},
     "consulting": {"hiring", "driving", "ownership", *EVERYTHING},

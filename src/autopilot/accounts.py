@@ -1,4 +1,4 @@
-"""The papers about a run that are more than its state: the report of a batch, and what verdicts have taught."""
+"""The reports about a run that are more than its state: the report of a batch, and what verdicts have taught."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

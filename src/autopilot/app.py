@@ -1,6 +1,7 @@
 """What the command line asks of the program: start, resume and stop a run, foresee one, and look at the project."""
 
 import dataclasses
+import functools
 import os
 import platform
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from autopilot.agents.models import price_names
 from autopilot.attesting import Held
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
+from autopilot.consent import cage_of
 from autopilot.consulting.before_run import Heard, answering, before_run, contexts, low_confidence, only
 from autopilot.consulting.sitting import Around
 from autopilot.domain import known_results
@@ -69,6 +71,7 @@ from autopilot.hiring import (
     network_check,
     past,
     processes_of,
+    reach_words,
 )
 from autopilot.journal.breaker import heed_cooldown
 from autopilot.journal.calibration_file import CalibrationFile
@@ -81,7 +84,7 @@ from autopilot.journal.lock import RunLock
 from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.ownership import own_home, state_checks
+from autopilot.ownership import own_home, refusal, state_checks, user_folder_check
 from autopilot.permission import anew, check_tier, grant_of, granted, missing, moved, tightened
 from autopilot.planning import bug, consulted, disputes, estimate, evidence, ids, prices, selection
 from autopilot.planning import forecast as forecasts
@@ -91,7 +94,7 @@ from autopilot.planning.desk import Desk, Pens
 from autopilot.planning.detect import READ, sources
 from autopilot.planning.opening import nothing_to_do, opening
 from autopilot.planning.settings import settings_of
-from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment
+from autopilot.planning.user_choices import UserChoices, applied, asked, network_of, of_environment, opened_by
 from autopilot.planning.user_choices import read as read_choices
 from autopilot.planning.whole import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.write_back import with_project
@@ -227,7 +230,7 @@ def surroundings(request: RunRequest, warn: Warn, person: Answering) -> Around:
     root = find_root(Path(request.folder))
     home = own_home(root)
     project = read_project(root, needs_roadmap=not request.modes.debug)
-    consent.require(root, project, choices, pinned=request.trust, unconfined=request.sandbox == "none")
+    consent.require(root, project, opened_by(choices, request), cage_of(request.sandbox), pinned=request.trust)
     StateFile(home).read()
     verdicts.take_leftovers(root, warn)
     if request.answers is not None:
@@ -293,10 +296,17 @@ def foresee(request: RunRequest) -> Forecast:
     first = msgspec.structs.replace(first, root=str(root), settings=settings)
     processes = processes_of(root)
 
+    first_asked = list[str]()
+
+    def ask_first() -> None:
+        seen, cage, kept = opened_by(choices, request), cage_of(settings.sandbox), settings if open_run else None
+        first_asked.extend(consent.foreseen(root, project, seen, cage, pinned=request.trust, settings=kept))
+
     def hired() -> None:
         with looked_at(root, processes) as repository:
             hire(first, Path(request.folder), repository.ignores)
 
+    unsettled = forecasts.troubles(ask_first)
     habits, per_million, price_note = expected_cost(root / ".autopilot", first.settings)
     around = forecasts.Surroundings(
         habits=habits,
@@ -307,7 +317,10 @@ def foresee(request: RunRequest) -> Forecast:
         broken=broken_commands(root, project, ledger),
         last=told_results(root, project, processes),
         notes=(*some_notes(project), *notes),
+        consent=tuple(first_asked),
+        reach=reach_words(settings, os.environ),
         problems=disputed
+        + unsettled
         + forecasts.troubles(
             lambda: own_home(root),
             lambda: require_grant(open_run, grant, request),
@@ -373,7 +386,8 @@ def examine(folder: str) -> tuple[Check, ...]:
     except RepositoryInvalid as error:
         missing = Check(level="fail", what="repository", found=error.what, fix=error.do)
         processes = ChildProcesses()
-        return (missing, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
+        own = user_folder_check()
+        return (missing, own, python, *agent_checks(processes, os.environ), sandbox_check(processes, wanted))
     processes, home = processes_of(root), root / ".autopilot"
     with looked_at(root, processes) as repository:
         about = (
@@ -387,6 +401,7 @@ def examine(folder: str) -> tuple[Check, ...]:
         )
     return (
         *about,
+        user_folder_check(),
         *state_checks(root),
         *run_checks(home, lambda: past(home), StateFile(home).read),
         *agent_checks(processes, os.environ, lambda program: is_of_repository(program, repository.root)),
@@ -495,12 +510,25 @@ def survey(folder: str) -> Overview:
     root = find_root(Path(folder))
     project = read_project(root)
     begun = {phase for phase, place in project.folders.items() if (root / place / "EXECUTION-LOG.md").is_file()}
+    refused = refusal(root)
     try:
         ledger = past(root / ".autopilot")
-    except NotTheirs as error:
-        seen = overview(project.roadmap, Ledger(), begun, project.phase_files)
-        return msgspec.structs.replace(seen, next="autopilot adopt", why=error.what)
-    return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
+    except NotTheirs:
+        ledger = Ledger()
+    if refused is None:
+        return overview(project.roadmap, ledger, begun, project.phase_files, relanding.merges(root, ledger))
+    seen = overview(project.roadmap, ledger, begun, project.phase_files)
+    remedy = "autopilot adopt" if "autopilot adopt" in refused.do else "autopilot doctor"
+    return msgspec.structs.replace(seen, next=remedy, why=f"{refused.what} {refused.do}")
+
+
+def stranger(root: str) -> tuple[str, ...]:
+    """Why the runs there are not the user's, and what to do about it; nothing where they are, or nobody can tell."""
+    try:
+        refused = refusal(Path(root))
+    except AutopilotError:
+        return ()
+    return (refused.what, refused.do) if refused else ()
 
 
 def unlanded(folder: str) -> dict[str, str]:
@@ -551,13 +579,13 @@ def resume(
         check_retry(home, ledger.newest, changes)
     choices = user_choices()
     project = read_project(root, needs_roadmap=not begun.settings.modes.debug)
-    kept = grant.settings if grant else None
-    unconfined = (changes.sandbox or (kept.sandbox if kept else None)) == "none"
-    consent.require(root, project, choices, pinned=changes.trust, settings=kept, unconfined=unconfined)
+    settings = settings_today(begun, grant, changes, choices, project)
+    consent.require(root, project, choices, cage_of(settings.sandbox), pinned=changes.trust, settings=settings)
     settled = roadmap_edits.settle(ledger.newest, project, changes.roadmap, person, warn)
     if project.spec.sha256 != begun.spec.sha256:
         warn(f"{project.spec.path} changed since the run started: it is locked anew from here on.")
-    crew, grant = allowed(begun, Path(folder), root, grant, changes, choices, project, warn)
+    today = msgspec.structs.replace(begun, root=str(root), settings=settings)
+    crew, grant = allowed(today, Path(folder), grant, changes, warn)
     left = tuple(phase for phase in begun.targets if phase_end(ledger.newest, phase).status != "completed")
     log = log or SessionLog(home=home, warn=warn)
     with RunLock(home, begun.run), notifying.heard_by(listener, choices, root, warn) as told:
@@ -566,38 +594,38 @@ def resume(
         return log.keep(planned, ledger.standings, lambda: driver.go_on(begun.run, project, changes, settled, grant))
 
 
-def allowed(
-    begun: RunStarted,
-    folder: Path,
-    root: Path,
-    grant: Grant | None,
-    changes: Resumption,
-    choices: UserChoices,
-    project: Project,
-    warn: Warn,
-) -> tuple[Crew, Grant]:
-    """The crew of a resumed run by its grant. Where there is none, by what the user named today, which is granted."""
-    said, begun = of_environment(os.environ) or choices.sandbox, msgspec.structs.replace(begun, root=str(root))
+def settings_today(
+    begun: RunStarted, grant: Grant | None, changes: Resumption, choices: UserChoices, project: Project
+) -> Settings:
+    """Of a run that goes on: by its grant; where there is none, by what the user named today."""
     if grant is not None:
-        settings = tightened(grant, choices, said, changes)
-        launch = folder if changes.agent or not Path(grant.launch).is_dir() else Path(grant.launch)
-        crew = hire(msgspec.structs.replace(begun, settings=settings), launch)
-        check_tier(grant, crew.ground.tier, changes)
-        for line in moved(grant, crew):
-            warn(line)
-        return crew, grant
+        return tightened(grant, choices, of_environment(os.environ) or choices.sandbox, changes)
     request = RunRequest(
-        folder=str(folder),
+        folder="",
         agent=changes.agent or "auto",
         sandbox=changes.sandbox,
         hosts=changes.hosts,
         open_network=changes.open_network,
+        wait=changes.wait,
+        failover=changes.failover,
     )
-    request = asked(msgspec.structs.replace(request, wait=changes.wait, failover=changes.failover), choices, os.environ)
-    begun = msgspec.structs.replace(begun, settings=anew(begun, project, choices, request))
-    crew = hire(begun, folder)
-    grant = grant_of(begun, crew, folder)
-    Grants().write(grant)
+    return anew(begun, project, choices, asked(request, choices, os.environ))
+
+
+def allowed(
+    today: RunStarted, folder: Path, grant: Grant | None, changes: Resumption, warn: Warn
+) -> tuple[Crew, Grant]:
+    """The crew of a resumed run, and its grant; where there is none, what the user named today is granted."""
+    if grant is None:
+        crew = hire(today, folder)
+        grant = grant_of(today, crew, folder)
+        Grants().write(grant)
+        return crew, grant
+    launch = folder if changes.agent or not Path(grant.launch).is_dir() else Path(grant.launch)
+    crew = hire(today, launch)
+    check_tier(grant, crew.ground.tier, changes)
+    for line in moved(grant, crew):
+        warn(line)
     return crew, grant
 
 
@@ -708,25 +736,37 @@ def check_receipt(
     """Whether the receipt holds: every command that decided, run again from a clean checkout."""
     root = find_root(Path(folder))
     project = read_project(root, needs_roadmap=False)
-    unconfined = sandbox == "none"
-    consent.require(root, project, user_choices(), pinned=trust, unconfined=unconfined, sealed=not unconfined)
+    cage: consent.Cage = "none" if sandbox == "none" else "sealed"
+    consent.require(root, project, user_choices(), cage, pinned=trust)
     return attesting.check(folder, phase, file, sandbox, warn)
 
 
-def trust_of(folder: str) -> consent.TrustStanding:
+def cage_for(sandbox: SandboxChoice | None, choices: UserChoices) -> consent.Cage:
+    """Of a run that the user would start with this sandbox named, or with none named."""
+    return cage_of(sandbox or of_environment(os.environ) or choices.sandbox)
+
+
+def trust_of(folder: str, sandbox: SandboxChoice | None = None) -> consent.TrustStanding:
     """What the repository asks for, and whether the user agreed to it. Nothing of it is run."""
-    root = find_root(Path(folder))
-    return consent.standing(root, read_project(root, needs_roadmap=False), user_choices())
+    root, choices = find_root(Path(folder)), user_choices()
+    return consent.standing(root, read_project(root, needs_roadmap=False), choices, cage_for(sandbox, choices))
 
 
-def require_trust(folder: str, trust: str = "") -> None:
+def require_trust(folder: str, trust: str = "", sandbox: SandboxChoice | None = None) -> None:
     """Raises `TrustMissing` unless the user agreed to all that the repository asks for."""
-    root = find_root(Path(folder))
-    consent.require(root, read_project(root, needs_roadmap=False), user_choices(), pinned=trust)
+    root, choices = find_root(Path(folder)), user_choices()
+    project = read_project(root, needs_roadmap=False)
+    consent.require(root, project, choices, cage_for(sandbox, choices), pinned=trust)
+
+
+def keep_trust(folder: str, trust: str, sandbox: SandboxChoice | None = None) -> None:
+    """Agree for good to what the repository asks for, which must have this hash: for those without a terminal."""
+    root, choices = find_root(Path(folder)), user_choices()
+    consent.keep(root, read_project(root, needs_roadmap=False), choices, cage_for(sandbox, choices), trust)
 
 
 def agree(folder: str) -> None:
-    """Trust what the project asks for as it is now: for those who have just written it themselves."""
+    """Trust what the project asks for as it is now, in any sandbox and in none: for those who have just written it."""
     root = find_root(Path(folder))
     consent.agree(root, read_project(root, needs_roadmap=False), user_choices())
 
@@ -756,10 +796,28 @@ def read_project(root: Path, *, needs_roadmap: bool = True) -> Project:
         return read_bytes(root / path)
 
     if needs_roadmap or any(read(path) is not None for path in ROADMAPS):
-        return understand(read, files, folders)
+        return understand(read, files, folders, recorded_in(root))
     bare = understand(lambda path: bug.BARE_ROADMAP if path == ROADMAPS[0] else read(path), files, folders)
     roadmap = msgspec.structs.replace(bare.roadmap, phases=())
     return msgspec.structs.replace(bare, roadmap=roadmap, folders={}, spec=Spec(path="", sha256=""), requirements={})
+
+
+def recorded_in(root: Path) -> evidence.Recorded:
+    """What the journal of the repository says of its phases; it is read when somebody asks."""
+
+    @functools.cache
+    def ledger() -> Ledger | None:
+        try:
+            return past(root / ".autopilot")
+        except AutopilotError:
+            return None  # whoever needs the journal for more than this says what is wrong with it
+
+    def recorded(phase: Phase) -> bool | None:
+        known = ledger()
+        standing = known.standing_of(phase) if known else None
+        return None if standing is None else standing.status == "completed"
+
+    return recorded
 
 
 def user_choices() -> UserChoices:
@@ -784,6 +842,7 @@ def desk(folder: str) -> Desk:
         root_files=lambda: root_files(root, READ),
         phase_folders=lambda: phase_folders(root),
         tried=lambda trust: tried_commands(root, trust),
+        recorded=recorded_in(root),
     )
 
 
@@ -791,5 +850,5 @@ def tried_commands(root: Path, trust: str = "") -> tuple[Note, ...]:
     """The detected commands that do not run here, and the criteria that hold already; each is run in the sandbox."""
     project, choices = read_project(root), user_choices()
     request = RunRequest(folder=str(root), phases="all", sandbox=of_environment(os.environ) or choices.sandbox)
-    consent.require(root, project, choices, pinned=trust, unconfined=request.sandbox == "none")
+    consent.require(root, project, choices, cage_of(request.sandbox), pinned=trust)
     return command_trial.notes(root, project, settings_of(request, project))

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from autopilot.borrowing import borrowed
-from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
+from autopilot.domain.does_not_run import first_results, why_not_run
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid
 from autopilot.domain.phase import NEVER_RUN, Note, Phase
 from autopilot.domain.settings import Settings, detected
@@ -15,6 +15,7 @@ from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.held_already import held_already
 from autopilot.hiring import check_repository, processes_of
 from autopilot.planning.whole import Project
+from autopilot.provision import suggested
 from autopilot.sandbox import choose as sandboxes
 
 # A user who checks a file does not expect to wait for a whole test suite.
@@ -29,7 +30,7 @@ def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
         return ()
     try:
         with _facts(root, settings) as (facts, base):
-            return (*_dead(facts, base, project, settings), *_held(facts, base, phases, project.roadmap.path))
+            return (*_dead(root, facts, base, project, settings), *_held(facts, base, phases, project.roadmap.path))
     except RepositoryInvalid:
         return ()  # There is no commit to try them on, which is for other checks to say.
     except AutopilotError as error:
@@ -37,14 +38,17 @@ def notes(root: Path, project: Project, settings: Settings) -> tuple[Note, ...]:
         return (Note(file=project.roadmap.path, line=0, what=what, severity="info"),)
 
 
-def _dead(facts: CommandFacts, base: str, project: Project, settings: Settings) -> Iterator[Note]:
+def _dead(root: Path, facts: CommandFacts, base: str, project: Project, settings: Settings) -> Iterator[Note]:
     file = project.detected.manifest or project.roadmap.path
     ours = dict(detected(settings).configured())
-    for run in facts.gates(base, settings.commands):
-        why = why_not_run(run) if run.check in ours else ""
-        ended = run.exit_code is not None or bool(run.not_run)  # a suite that takes longer is no failure
-        if told := not_used(run, why) if why else fails_already(run) if ended else "":
-            yield Note(file=file, line=0, what=told)
+    ended = [
+        run
+        for run in facts.gates(base, settings.commands)
+        if run.exit_code is not None or run.not_run  # a suite that takes longer is no failure
+    ]
+    unused = {run.check: why for run in ended if run.check in ours and (why := why_not_run(run))}
+    for _, told in first_results(ended, unused, suggested(settings, root)):
+        yield Note(file=file, line=0, what=told)
 
 
 def _held(facts: CommandFacts, base: str, phases: list[Phase], path: str) -> Iterator[Note]:

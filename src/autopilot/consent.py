@@ -4,21 +4,25 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from autopilot.authority.seal import place_of
 from autopilot.authority.surface import CONFINED, Part, PartChange, Surface, missing, table
 from autopilot.authority.trust import Trust
-from autopilot.authority.user_folder import UserFolder
-from autopilot.domain.errors import AutopilotError, TrustMissing
-from autopilot.domain.settings import Settings
+from autopilot.authority.user_folder import UserFolder, user_folder_path
+from autopilot.domain.errors import AutopilotError, ConsentMissing, TrustMissing, UsageInvalid
+from autopilot.domain.settings import SandboxChoice, Settings
 from autopilot.domain.value import Value
 from autopilot.hiring import looked_at, processes_of
 from autopilot.journal.clock import SystemClock
 from autopilot.planning import detect
 from autopilot.planning.origins import json_place, manifest_place
-from autopilot.planning.user_choices import UserChoices
+from autopilot.planning.user_choices import UserChoices, network_of
 from autopilot.planning.whole import CONFIG, Project
 from autopilot.sandbox.agent_view import REPOSITORY_CONFIG
+from autopilot.sandbox.egress.registries import registries
 from autopilot.workspace.supplies import scripts_in
 from autopilot.workspace.user_files import read_bytes
 
@@ -26,6 +30,15 @@ VARIABLE = "AUTOPILOT_TRUST"
 INTERRUPTED = "the interrupted run"
 USERS_FILE = "config.toml"
 ROADMAP = "roadmap"
+Cage = Literal["sealed", "confined", "none"]
+"""
+How what is agreed to runs at most: `sealed` is a sandbox without network and nothing else, `confined` a run's sandbox,
+where a set-up reaches registries and agents their service, `none` no sandbox.
+"""
+
+
+def cage_of(sandbox: SandboxChoice | None) -> Cage:
+    return "none" if sandbox == "none" else "confined"
 
 
 class PartShown(Value, frozen=True, kw_only=True):
@@ -50,33 +63,33 @@ def require(
     root: Path,
     project: Project,
     choices: UserChoices,
+    cage: Cage,
     *,
     pinned: str = "",
     settings: Settings | None = None,
-    unconfined: bool = False,
-    sealed: bool = False,
 ) -> None:
     """
     Raises `TrustMissing` unless the user agreed to all that the repository asks for, or pinned exactly this.
 
-    `settings` are those of a run that goes on: they may be older than what the project says now. `sealed`: commands
-    run in a sealed sandbox and nowhere else, so that only what gets more than that needs consent.
+    `settings` are those of a run that goes on: they may be older than what the project says now. What is sealed needs
+    no consent, and who agreed to commands in a sandbox is asked again before they run without one.
     """
-    surface = surface_of(root, project, choices, settings)
+    surface = surface_of(root, project, choices, cage, settings)
     if not surface.parts:
         return
     place, trust = place_of(root), Trust(UserFolder())
     known = trust.find(place)
     unknown = missing(surface, known.parts if known else {})
-    open_parts = tuple(change for change in unknown if not (sealed and change.part.kind in CONFINED))
+    open_parts = tuple(change for change in unknown if not (cage == "sealed" and change.part.kind in CONFINED))
     named = pinned or os.environ.get(VARIABLE, "")
     if not open_parts or named == surface.sha256:
         return
     raise TrustMissing(
-        _what(root, since=known.at if known else "", named=named),
+        _what(root, open_parts, since=known.at if known else "", named=named),
         why="Nothing of it runs before you agree to what it may do. Nothing was changed.",
-        do=f"Type the command again at a terminal, or `autopilot trust`. Without one: --trust {surface.sha256}",
-        table=tuple(table(open_parts, unconfined=unconfined)),
+        do=f"Type the command again at a terminal, or `autopilot trust{_flag(surface)}`. "
+        f"Without one: --trust {surface.sha256}",
+        table=tuple(table(open_parts, unconfined=surface.unconfined)),
         surface=surface.sha256,
         agree=lambda: trust.keep(
             place, _without(surface, [each for each in unknown if each not in open_parts]), SystemClock().now()
@@ -84,22 +97,28 @@ def require(
     )
 
 
+def _flag(surface: Surface) -> str:
+    return " --unsandboxed" if surface.unconfined else ""
+
+
 def _without(surface: Surface, unseen: Collection[PartChange]) -> Surface:
     """Nobody agrees to what the table did not show."""
     names = {change.part.name for change in unseen}
-    return Surface(parts=tuple(part for part in surface.parts if part.name not in names))
+    return msgspec.structs.replace(surface, parts=tuple(part for part in surface.parts if part.name not in names))
 
 
-def _what(root: Path, *, since: str, named: str) -> str:
+def _what(root: Path, asked: Collection[PartChange], *, since: str, named: str) -> str:
     if named:
         return f"The hash given as consent is not that of {root} as it is now."
+    if since and all(change.before and change.before.sha256 == change.part.sha256 for change in asked):
+        return f"You agreed to what {root} asks for in a sandbox, not without one."
     if since:
         return f"{root} changed what it asks for since you agreed on {since[:10]}."
     return f"{root} has not been trusted yet."
 
 
-def standing(root: Path, project: Project, choices: UserChoices) -> TrustStanding:
-    surface, known = surface_of(root, project, choices), Trust(UserFolder()).find(place_of(root))
+def standing(root: Path, project: Project, choices: UserChoices, cage: Cage = "confined") -> TrustStanding:
+    surface, known = surface_of(root, project, choices, cage), Trust(UserFolder()).find(place_of(root))
     left = missing(surface, known.parts if known else {})
     open_names = {change.part.name for change in left}
     whole = tuple(PartChange(part=part) for part in surface.parts)
@@ -112,41 +131,86 @@ def standing(root: Path, project: Project, choices: UserChoices) -> TrustStandin
             PartShown(name=part.name, text=part.text, where=part.where, agreed=part.name not in open_names)
             for part in surface.parts
         ),
-        table=tuple(table(left or whole)),
+        table=tuple(table(left or whole, unconfined=surface.unconfined)),
     )
 
 
-def agree(root: Path, project: Project, choices: UserChoices) -> None:
+def foreseen(
+    root: Path,
+    project: Project,
+    choices: UserChoices,
+    cage: Cage,
+    *,
+    pinned: str = "",
+    settings: Settings | None = None,
+) -> tuple[str, ...]:
+    """What a run would ask its user first, in lines; none where it would not ask. The user's folder is not made."""
+    surface = surface_of(root, project, choices, cage, settings)
+    known = Trust(UserFolder()).find(place_of(root)) if user_folder_path().exists() else None
+    left = missing(surface, known.parts if known else {})
+    if not left or (pinned or os.environ.get(VARIABLE, "")) == surface.sha256:
+        return ()
+    what = _what(root, left, since=known.at if known else "", named="")
+    asked = tuple(table(left, unconfined=surface.unconfined))
+    return (what, *asked, f"Agree at the start, or before it: autopilot trust{_flag(surface)} --trust {surface.sha256}")
+
+
+def keep(root: Path, project: Project, choices: UserChoices, cage: Cage, pinned: str) -> None:
+    """Agree for good to exactly what has this hash. Raises `ConsentMissing` where it asks for something else."""
+    if os.environ.get("AUTOPILOT_CALL"):
+        raise UsageInvalid(
+            "An agent may not agree to what the repository asks for.",
+            why="It decides what runs in the user's name.",
+            do="Leave it to the person who works here.",
+        )
+    surface = surface_of(root, project, choices, cage)
+    flag = _flag(surface)
+    if surface.parts and pinned != surface.sha256:
+        raise ConsentMissing(
+            f"The hash given as consent is not that of {root} as it is now.",
+            why="You would agree to something else than you looked at. Nothing was changed.",
+            do=f"Look at it: autopilot trust --show{flag}. Then agree: autopilot trust{flag} --trust {surface.sha256}",
+        )
+    if surface.parts:
+        Trust(UserFolder()).keep(place_of(root), surface, SystemClock().now())
+
+
+def agree(root: Path, project: Project, choices: UserChoices, cage: Cage = "none") -> None:
     """For a project that its user, or Autopilot itself, has just written: all that it asks for is theirs."""
-    if (surface := surface_of(root, project, choices)).parts:
+    if (surface := surface_of(root, project, choices, cage)).parts:
         Trust(UserFolder()).keep(place_of(root), surface, SystemClock().now())
 
 
 @contextmanager
 def kept_through_edit(root: Path, read: Callable[[], Project], choices: UserChoices) -> Iterator[None]:
     """Around an edit that the user types: whoever agreed to the roadmap's commands agrees to their own new ones."""
-    trusted = False
+    cage: Cage | None = None
     with suppress(AutopilotError):
-        trusted = standing(root, read(), choices).trusted
+        project = read()
+        cages: tuple[Cage, ...] = ("none", "confined")
+        cage = next((one for one in cages if standing(root, project, choices, one).trusted), None)
     yield
-    if trusted:
-        left = standing(root, read(), choices)
+    if cage is not None:
+        left = standing(root, read(), choices, cage)
         if {part.name for part in left.parts if not part.agreed} == {ROADMAP}:
-            agree(root, read(), choices)
+            agree(root, read(), choices, cage)
 
 
 def revoke(root: Path) -> bool:
     return Trust(UserFolder()).revoke(place_of(root))
 
 
-def surface_of(root: Path, project: Project, choices: UserChoices, settings: Settings | None = None) -> Surface:
+def surface_of(
+    root: Path, project: Project, choices: UserChoices, cage: Cage, settings: Settings | None = None
+) -> Surface:
     """Looks at the project and runs nothing of it."""
     config, told = project.config, _text(root, CONFIG)
     setup = (settings.setup if settings else None) or config.setup
     parts = list[Part]()
     if setup is not None:
         where = _place(setup, config.setup, json_place(told, CONFIG, "setup", setup))
-        parts.append(Part(name="setup", kind="setup", text=setup, where=where, files=_scripts(root, setup)))
+        may, files = _network_words(choices, settings), _scripts(root, setup)
+        parts.append(Part(name="setup", kind="setup", text=setup, where=where, files=files, may=may))
     parts += _gates(root, project, told, settings)
     visual, shown = config.visual.testing, settings.visual if settings else None
     configured = visual.launch_command if visual else None
@@ -162,7 +226,17 @@ def surface_of(root: Path, project: Project, choices: UserChoices, settings: Set
         )
     if commands := sum(1 for phase in project.roadmap.phases for one in phase.criteria if one.command):
         parts.append(Part(name=ROADMAP, kind="roadmap", text=str(commands), where=project.roadmap.path))
-    return Surface(parts=tuple(parts))
+    return Surface(parts=tuple(parts), unconfined=cage == "none")
+
+
+def _network_words(choices: UserChoices, settings: Settings | None) -> str:
+    """What a set-up command reaches, from the user's own settings alone."""
+    network = settings.network if settings else network_of(choices.network)
+    if network.open:
+        return "runs WITH THE OPEN NETWORK, without your home, in a copy"
+    hosts = ", ".join(dict.fromkeys((*registries(os.environ).hosts, *network.registry_hosts)))
+    reached = f"reaches only your registries ({hosts})" if hosts else "reaches no host: you have set no registry"
+    return f"{reached}; without your home, in a copy"
 
 
 def _gates(root: Path, project: Project, told: str, settings: Settings | None) -> Iterator[Part]:

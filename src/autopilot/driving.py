@@ -13,7 +13,7 @@ from autopilot.accounts import calibrate, ended_of, write_batch_report
 from autopilot.agents.installed import signing_in
 from autopilot.authority.grants import Grant, Grants
 from autopilot.domain.distribution import how_to_install
-from autopilot.domain.does_not_run import fails_already, not_used, why_not_run
+from autopilot.domain.does_not_run import first_results, why_not_run
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import (
     AgentAnswered,
@@ -71,6 +71,7 @@ from autopilot.planning import ids
 from autopilot.planning.plan_problems import PlanReader
 from autopilot.planning.whole import Project
 from autopilot.projecting import ProjectedStreams, beating
+from autopilot.provision import suggested
 from autopilot.sandbox.awake import kept_awake
 from autopilot.sandbox.egress.passage import clear_records
 from autopilot.sandbox.equipped import EquippedSandbox
@@ -126,9 +127,8 @@ class Driver:
             workspace.supply(self.crew.provision.source(workspace, self.crew.ground, self.warn))
             tried = self._facts(workspace, first, NO_ATLAS).gates(first.base, detected(first.settings))
         unused = {run.check: why for run in tried if (why := why_not_run(run))}
-        for run in tried:
-            if told := not_used(run, unused[run.check]) if run.check in unused else fails_already(run):
-                self.warn(told)
+        for _, told in first_results(tried, unused, suggested(first.settings, self.home.parent)):
+            self.warn(told)
         commands = msgspec.structs.replace(first.settings.commands, **dict.fromkeys(unused))
         settings = msgspec.structs.replace(first.settings, commands=commands)
         return msgspec.structs.replace(first, settings=settings, unused=unused), tried
@@ -360,14 +360,14 @@ class Driver:
         told = alert(completed(run.of(PhaseFinished)))
         return (told.message,) if told else ()
 
-    def _refused(self, answered: AgentAnswered, told: set[str]) -> Iterator[str]:
-        """Each host once a run: what to do about it does not change."""
-        new = [known for known in answered.tries if known.host not in told]
-        told.update(known.host for known in new if known.verdict == "refused")
+    def _refused(self, answered: AgentAnswered, told: set[tuple[str, int]]) -> Iterator[str]:
+        """Each host and port once a run: what to do about it does not change."""
+        new = [known for known in answered.tries if (known.host, known.port) not in told]
+        told.update((known.host, known.port) for known in new if known.verdict == "refused")
         return refusals(new, answered.backend or "The agent")
 
     def _streams(self, journal: SqliteJournal, run: str, settings: Settings | None = None) -> ProjectedStreams:
-        told = set[str]()
+        told = set[tuple[str, int]]()
 
         def hear(stream: str, entry: Entry) -> None:
             self.listener(stream, entry)

@@ -291,7 +291,31 @@ def network_check(network: Network, environment: Mapping[str, str]) -> Check:
     hosts = dict.fromkeys((*registries(environment).hosts, *network.registry_hosts))
     who = "set-up and work" if network.registries else "set-up"
     others = (f"all: {', '.join(network.listed)}" if network.listed else "", f"{who}: {', '.join(hosts) or 'none'}")
-    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others))))
+    here = "this machine: nothing that is not listed, no database or server on its loopback"
+    return Check(level="ok", what="network", found="; ".join(filter(None, (*services, *others, here))))
+
+
+def reach_words(settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What `--dry-run` says of whom agents and the set-up command may reach, one line for each."""
+    network = settings.network
+    if settings.sandbox == "none" or not settings.confine_agents or network.open:
+        return (
+            "agents reach all that you do: " + ("the network is open" if network.open else "they are not confined"),
+        )
+    names = dict.fromkeys((settings.agent, settings.reviewer or settings.agent, *settings.failover))
+    asked = dict.fromkeys((*names, *(name for those in settings.backends.values() for name in those)))
+    lines = [f"{name}: {_service(name, environment)}" for name in asked]
+    lines += [f"every agent: {', '.join(network.listed)}"] if network.listed else []
+    hosts = ", ".join(dict.fromkeys((*registries(environment).hosts, *network.registry_hosts)))
+    lines += [f"agents that do the work: {hosts or 'no registry is set'}"] if network.registries else []
+    lines += [f"the set-up command: {hosts or 'nothing, no registry is set'}"] if settings.setup else []
+    return tuple(lines)
+
+
+def _service(name: str, environment: Mapping[str, str]) -> str:
+    program = agents.program_of(name, environment)
+    hosts = reach.hosts_of(program, environment) if program else ()
+    return ", ".join(hosts) or "only what you list in [network] of your config.toml or with --allow-host"
 
 
 def _ground(settings: Settings, processes: ChildProcesses) -> sandboxes.Ground:

@@ -9,7 +9,7 @@ import msgspec
 
 from autopilot import __version__
 from autopilot.agents.choose import staffed
-from autopilot.authority.grants import Grant, GrantedAgent, Grants, hashed
+from autopilot.authority.grants import Grant, GrantedAgent, Grants
 from autopilot.domain.errors import ConsentMissing, SandboxUnavailable
 from autopilot.domain.events import RunStarted
 from autopilot.domain.request import Resumption, RunRequest
@@ -37,7 +37,6 @@ def grant_of(first: RunStarted, crew: Crew, launch: Path) -> Grant:
         egress=(*["open"] * settings.network.open, *["registries"] * settings.network.registries),
         hosts=settings.network.listed,
         variables=settings.agent_env,
-        setup_sha256=hashed(settings.setup),
     )
 
 

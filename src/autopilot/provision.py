@@ -90,7 +90,8 @@ def _by_command(
     """Only folders git leaves out: the others belong to the commits."""
     names = tuple(name for name in places(wanted, workspace.within) if ignores(name))
     if not names:
-        remark = f"workspace.setup is not run: git ignores none of {', '.join(wanted)}, so none of them can be linked."
+        remark = f"workspace.setup is not run: git ignores none of {', '.join(wanted)}, so none of them can be linked. "
+        remark += "Add the folder that it makes to .gitignore."
         return Provision(root=root, remarks=(remark,))
     return Provision(
         root=root,
@@ -111,11 +112,16 @@ def _remarks(offers: tuple[Offer, ...], root: Path, guarded: bool) -> Iterator[s
             yield f"{offer.name} is not linked into clones and checkouts: {offer.refusal}. {remedy(root)}"
 
 
+def suggested(settings: Settings, root: Path) -> str:
+    """A set-up command that fits the project; empty where it has one, or where none is known."""
+    return "" if settings.setup is not None else advice(root)
+
+
 def remedy(root: Path) -> str:
     return (
         "Work would be judged by files of your checkout. "
         "Let a command make the folder instead, in .planning/config.json: "
-        f'"workspace": {{"setup": "{advice(root)}"}}'
+        f'"workspace": {{"setup": "{advice(root) or "..."}"}}'
     )
 
 

@@ -41,6 +41,9 @@ PORT, LOOPBACK = 8321, "127.0.0.1"
 MOST_CONNECTIONS, SETTLE_S = 800, 120.0
 # Two streams of four million letters, of which JSON may write each as six.
 MOST_TRANSCRIPT = 64_000_000
+# How a verb's complaints and warnings start.
+OURS, WARNED = "autopilot: ", "autopilot: warning: "
+SEE_ALL = "Type `autopilot resume` in the project to see all of it."
 Say = Callable[[str], None]
 
 
@@ -205,11 +208,13 @@ def resume(folder: Path) -> str:
 def _did_not_start(code: int, told: str) -> AutopilotError:
     """What the process said, in the three parts it says it in."""
     said = [line.strip() for line in told.splitlines() if line.strip()]
-    what = next((line.removeprefix("autopilot: ") for line in said if line.startswith("autopilot: ")), last_line(told))
+    starts = [n for n, line in enumerate(said) if line.startswith(OURS) and not line.startswith(WARNED)]
+    what, *rest = said[starts[-1] :] if starts else [last_line(told)]
+    whole = len(rest) >= len(("why", "do"))
     return RepositoryInvalid(
-        what or f"autopilot resume ended with {code}.",
-        why=f"It ended with exit code {code}.",
-        do="Type `autopilot resume` in the project to see all of it.",
+        what.removeprefix(OURS) or f"autopilot resume ended with {code}.",
+        why=" ".join(rest[:-1]) if whole else f"It ended with exit code {code}.",
+        do=rest[-1] if whole else SEE_ALL,
     )
 
 

@@ -274,7 +274,7 @@ class Ground:
 
 def require_trust(base: RunRequest) -> None:
     """At the start of a loop somebody may be there to answer; later sessions go by that answer."""
-    app.require_trust(base.folder, base.trust)
+    app.require_trust(base.folder, base.trust, base.sandbox)
 
 
 def repository_of(root: Path) -> UserRepository:

@@ -16,7 +16,7 @@ def stop(root: Path, *, now: bool) -> str:
     home, processes = root / ".autopilot", processes_of(root)
     kept, holder = kept_of(root, processes), owner(home)
     if holder is None or not alive(holder):
-        return f"No run is going on here.{_left_at_work(home, kept)}"
+        return f"No run is going on here.{_left_at_work(root, kept)}"
     end(holder, now=now)
     processes.sweep(holder.run)
     kept.release_all()
@@ -39,9 +39,9 @@ def retry(root: Path) -> str:
     return f"{holder.run} asks {names} again at once."
 
 
-def _left_at_work(home: Path, kept: KeptProcesses) -> str:
+def _left_at_work(root: Path, kept: KeptProcesses) -> str:
     """The agents of a run that was killed go on for a while."""
     if not kept.held():
         return ""
-    with RunLock(home):
+    with RunLock(own_home(root)):
         return f" Calls of agents that a killed run had left were ended: {kept.release_all()}."

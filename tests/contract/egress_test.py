@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,12 @@ import msgspec
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.running import Job, Ran
+from autopilot.domain.reach import NOT_SHARED
+from autopilot.domain.running import Job, Ran, Try
+from autopilot.provision import set_up_in
 from autopilot.sandbox import choose, keeper
 from autopilot.sandbox.agent_view import AgentView
+from autopilot.sandbox.bubblewrap import ALONE
 from autopilot.sandbox.choose import Ground
 from autopilot.sandbox.egress.passage import passage
 from autopilot.sandbox.kept import KeptProcesses
@@ -95,8 +99,9 @@ def test_an_agent_reaches_the_allowed_host_through_its_proxy_and_nothing_around_
     assert "X-Autopilot-Egress: host" in said
     assert said.endswith("refused\n")
     assert [known.split(b" ")[1] for known in upstream.heard] == [b"/in"]
-    told = {(known.host, known.port): known.verdict for known in ran.tries}
-    assert told == {("127.0.0.1", upstream.port): "allowed", ("evil.test", 443): "refused"}
+    told = {(known.host, known.port, known.verdict, known.reason) for known in ran.tries}
+    around = ("127.0.0.1", upstream.port, "refused", "loopback")
+    assert told == {("127.0.0.1", upstream.port, "allowed", ""), ("evil.test", 443, "refused", "host"), around}
     assert ran.contacted == {"127.0.0.1"}
     assert b"the.users.own" not in ran.stdout
 
@@ -106,6 +111,64 @@ def test_an_agent_that_may_reach_nothing_reaches_nothing(ground: Ground, tmp_pat
 
     assert upstream.heard == []
     assert ran.contacted == frozenset()
+
+
+TRY = """
+for port in {served} {closed}; do {{ exec 3<>/dev/tcp/127.0.0.1/$port; }} 2>&- && echo reached; done
+exit 0
+"""
+OWN = """
+import socket, threading
+with socket.create_server(("127.0.0.1", 0)) as own:
+    threading.Thread(target=lambda: own.accept()[0].sendall(b"own server"), daemon=True).start()
+    with socket.create_connection(own.getsockname()) as made:
+        print(made.recv(100).decode())
+"""
+
+
+def test_a_service_of_this_machine_that_an_agent_tries_is_told_and_a_closed_port_is_not(
+    ground: Ground, tmp_path: Path, upstream: Host
+) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        ran = run(ground, tmp_path, TRY.format(served=upstream.port, closed=silent.getsockname()[1]))
+
+    assert (ran.exit_code, ran.stdout, upstream.heard) == (0, b"", [])
+    assert ran.tries == (Try(host="127.0.0.1", port=upstream.port, verdict="refused", reason="loopback"),)
+
+
+def test_a_service_that_the_set_up_command_tries_is_told_too(ground: Ground, tmp_path: Path, upstream: Host) -> None:
+    told: list[str] = []
+    ran = set_up_in(ground, "set-up", tell=told.append)(TRY.format(served=upstream.port, closed=""), str(tmp_path))
+
+    assert (ran.exit_code, ran.stdout) == (0, b"")
+    assert len(told) == 1
+    assert told[0].startswith(f"The set-up command was refused 127.0.0.1:{upstream.port}. ")
+    assert told[0].endswith(NOT_SHARED)
+
+
+def test_a_refusal_is_told_by_its_version_of_the_address(ground: Ground, tmp_path: Path) -> None:
+    try:
+        listener = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    with listener:
+        port = listener.getsockname()[1]
+        ran = run(
+            ground, tmp_path, f"{{ exec 3<>/dev/tcp/::1/{port}; }} 2>&-; {{ exec 3<>/dev/tcp/127.0.0.1/{port}; }} 2>&-"
+        )
+
+    assert {(known.host, known.port) for known in ran.tries} == {("::1", port)}
+
+
+def test_in_a_network_of_its_own_an_agent_reaches_its_own_server_and_nothing_is_told(tmp_path: Path) -> None:
+    try:
+        ground = choose.choose("bubblewrap", ChildProcesses(territory=str(tmp_path)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    ran = run(ground, tmp_path, f"exec /usr/bin/python3 -c '{OWN}'")
+
+    assert (ran.stdout, ran.tries) == (b"own server\n", ())
 
 
 def test_with_an_open_network_an_agent_reaches_what_the_user_does(
@@ -243,6 +306,22 @@ def test_a_proxy_that_cannot_start_starts_no_agent(tmp_path: Path) -> None:
 
         assert (done.returncode, way_out.served) == (125, False)
     assert not (tmp_path / "started").exists()
+
+
+def test_a_sandbox_that_waits_for_a_proxy_that_cannot_start_is_killed(tmp_path: Path) -> None:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        pytest.skip("bubblewrap is not installed")
+    made = tmp_path / "started"
+    command = (bwrap, *ALONE, "--unshare-net", "--dev-bind", "/", "/", "--", "/usr/bin/touch", str(made))
+    with passage(Job(argv=command, cwd=str(tmp_path)), "inside") as way_out:
+        os.ftruncate(way_out.policy, 0)
+        done = subprocess.run(way_out.leading(command), pass_fds=way_out.inherited, capture_output=True, check=False)
+
+        assert (done.returncode, way_out.served) == (125, False), done.stderr
+        assert done.stderr.startswith(b"egress: ")
+    assert soon(lambda: not [pid for pid in processes() if str(made) in command_of(pid)])
+    assert not made.exists()
 
 
 def keeper_of(keep: Path) -> int:

@@ -2,14 +2,16 @@
 
 import json
 import os
+import pty
+import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +21,9 @@ import pytest
 
 from autopilot.journal.chain import GENESIS, Chain, Tip
 from autopilot.journal.head import HeadFile
+from autopilot.journal.lock import RunLock
+from autopilot.views.dashboard.guard import Door
+from support.dashboards import Site
 from support.repos import git, make_repo
 from support.runs import roadmap_of
 
@@ -57,7 +62,10 @@ WRITING: dict[str, tuple[str, ...]] = {
     "rebuild": ("rebuild",),
     "map": ("map", "1", "--agent", "exec:true", "--unsandboxed"),
 }
-LOOKING: dict[str, tuple[str, ...]] = {"status": ("status",), "report": ("report",), "progress": ("progress",)}
+LOOKING: dict[str, tuple[str, ...]] = {
+    "status": ("status",), "report": ("report",), "progress": ("progress",), "watch": ("status", "--watch", "--plain"),
+    "replay": ("replay", "--plain"), "stop": ("stop",), "doctor": ("doctor", "--json"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +237,103 @@ def test_foreign_state_starts_nothing_and_writes_nothing(
     assert told.count(REASONS.get(name, "is not yours")) == len(WRITING), told
 
 
-@pytest.mark.parametrize("name", ["tracked", "of another user", "of another place"])
+@contextmanager
+def page(scene: Scene) -> Iterator[Site]:
+    """The dashboard of that user, as the verb serves it."""
+    words = [sys.executable, "-u", "-P", "-m", "autopilot", "serve", "--port", "0"]
+    with subprocess.Popen(words, cwd=scene.root, env=scene.env(), stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            found = [re.search(r":(\d+)/#token=(\S+)", server.stdout.readline()) for _ in range(2)]
+            port, full, look = (found[0] and found[0][1], found[0] and found[0][2], found[1] and found[1][2])
+            yield Site(int(port or 0), Door(names=frozenset(), read_token=look or "", write_token=full), (scene.root,))
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_no_button_of_the_dashboard_starts_or_writes_anything(
+    interrupted: Scene, scenes: Callable[[str], Scene], name: str
+) -> None:
+    scene = scenes(name)
+    before = scene.files()
+    with page(scene) as site:
+        answers = {
+            deed: site.post(f"/api/projects/1/{deed}", body)
+            for deed, body in (
+                ("resume", {}),
+                ("verdict", {"phase": "1", "verdict": "pass"}),
+                ("answer", {"question": "map/1//1", "text": "yes"}),
+            )
+        }
+        stopped = site.post("/api/projects/1/stop", {})
+
+    told = REASONS.get(name, "is not yours")
+    assert {deed: (got.status, told in got.json["error"]) for deed, got in answers.items()} == dict.fromkeys(
+        answers, (409, True)
+    ), answers
+    assert stopped.status in {200, 409}
+    assert (scene.files() == before, interrupted.trace.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["tracked", "of another user", "of another place", "plain"])
+def test_a_key_typed_while_foreign_state_is_watched_starts_and_writes_nothing(
+    interrupted: Scene, scenes: Callable[[str], Scene], name: str
+) -> None:
+    """Somebody holds its lock, so that the watch goes on and heeds the keyboard."""
+    scene = scenes(name)
+    home = scene.root / ".autopilot"
+    with RunLock(home, json.loads((home / "state.json").read_bytes())["_meta"]["run_id"]):
+        before = scene.files()
+        master, slave = pty.openpty()
+        words = [*AUTOPILOT, "status", "--watch", "--plain"]
+        watch = subprocess.Popen(words, cwd=scene.root, env=scene.env(), stdin=slave, stdout=subprocess.PIPE, text=True)
+        assert watch.stdout is not None
+        watch.stdout.readline()  # The first line of the run: by now the keyboard is heeded.
+        deadline = time.monotonic() + PATIENCE_S
+        while watch.poll() is None and time.monotonic() < deadline:
+            os.write(master, b"rq")
+            time.sleep(0.05)
+        watch.stdout.close()
+        os.close(master)
+        os.close(slave)
+
+        assert watch.wait() == 0
+        assert (scene.files() == before, interrupted.trace.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("name", [name for name in FOREIGN if name != "a link"])
 def test_foreign_state_can_be_looked_at(interrupted: Scene, scenes: Callable[[str], Scene], name: str) -> None:
     scene = scenes(name)
     before = scene.files()
     codes, told = scene.run(LOOKING)
 
-    assert codes == dict.fromkeys(LOOKING, 0), told
+    assert codes == {**dict.fromkeys(LOOKING, 0), "doctor": 2}, told
     assert (scene.files() == before, interrupted.trace.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("name", [name for name in FOREIGN if name != "a link"])
+def test_whoever_looks_is_told_whose_it_is_and_what_can_be_done(scenes: Callable[[str], Scene], name: str) -> None:
+    """`adopt` is advised only where it would not refuse, and `resume` nowhere."""
+    scene = scenes(name)
+    for words in (("status",), ("progress",)):
+        seen = subprocess.run(
+            [*AUTOPILOT, *words], cwd=scene.root, env=scene.env(), capture_output=True, text=True, check=True
+        ).stdout
+        assert REASONS.get(name, "is not yours") in seen
+        assert ("autopilot adopt" in seen) == (name not in {"tracked", "plain"})
+        assert ("git rm -r --cached .autopilot" in seen) == (name == "tracked")
+        assert "autopilot resume" not in seen
+
+
+def test_a_run_of_one_s_own_is_shown_without_a_caveat(interrupted: Scene) -> None:
+    words = [*AUTOPILOT, "status"]
+    seen = subprocess.run(
+        words, cwd=interrupted.root, env=interrupted.env(), capture_output=True, text=True, check=True
+    )
+
+    assert "is not yours" not in seen.stdout
+    assert "To continue: autopilot resume" in seen.stdout
 
 
 def last_of(db: sqlite3.Connection) -> int:

@@ -40,7 +40,7 @@ def live(bench: Bench, planted: tuple[Poison, ...], trap: Trap) -> set[str]:
     refused = {"sub/.GIT/x": "no\n"}
     write(Path(folder), {"a.txt": "agent\n", "new.txt": "new\n", ".planning/PLAN.md": "plan\n", **refused})
     put(folder)
-    workspace.planning_changes(folder, PLANNING)
+    workspace.planning_changes(folder)
     workspace.keep_interrupted(folder, base, "s0")
     made = workspace.seal(folder, base, message("s1"))
     assert "new.txt" in {file.path for file in made.files}

@@ -411,6 +411,47 @@ def test_a_stopped_run_goes_on_from_the_page(tmp_path: Path) -> None:
     assert said in {"The run goes on.", "The run came to its end."}
 
 
+def test_why_a_run_does_not_go_on_is_told_in_full(tmp_path: Path) -> None:
+    """A user who has not agreed to what changed reads what is missing and what to type, warnings or not."""
+    project = driven(tmp_path, honest(), "1", "3")
+
+    def stop(entry: Any) -> None:
+        if type(entry.event).__name__ == "PhaseLanded":
+            raise KeyboardInterrupt
+
+    project.meanwhile = stop
+    with pytest.raises(KeyboardInterrupt):
+        project.run()
+    changed = '{"project": {"commands": {"test": "true"}}, "odd": 1}'
+    (project.root / ".planning" / "config.json").write_text(changed, encoding="utf-8")
+    with served(project.root, deeds=serving.verbs()) as site:
+        answer = site.post("/api/projects/1/resume", {})
+
+    assert answer.status == 409
+    assert "trust" in answer.json["do"]
+    assert "warning" not in answer.json["error"]
+    assert not [part for part in answer.json.values() if part.startswith("It ended with exit code")]
+
+
+@pytest.mark.parametrize(
+    ("printed", "parts"),
+    [
+        (
+            "  setup  npm ci\nautopilot: warning: Old.\nautopilot: It is not trusted.\n  Nothing runs.\n  Type it.\n",
+            ("It is not trusted.", "Nothing runs.", "Type it."),
+        ),
+        ("autopilot: A.\n  B.\nC\n  D.\n", ("A.", "B. C", "D.")),
+        ("autopilot: A.\n", ("A.", "It ended with exit code 3.", serving.SEE_ALL)),
+        ("Traceback\nKeyError: 1\n", ("KeyError: 1", "It ended with exit code 3.", serving.SEE_ALL)),
+        ("", ("autopilot resume ended with 3.", "It ended with exit code 3.", serving.SEE_ALL)),
+    ],
+)
+def test_what_the_process_said_is_read_in_its_three_parts(printed: str, parts: tuple[str, str, str]) -> None:
+    error = serving._did_not_start(3, printed)
+
+    assert (error.what, error.why, error.do) == parts
+
+
 def test_a_question_is_answered_where_the_next_sitting_looks(tmp_path: Path) -> None:
     asked = {"kind": "map", "phase": "1", "number": 1, "question": "Which colour?", "category": "c", "why_needed": "w"}
     area = {"kind": "areas", "phase": "1", "areas": ["looks"]}

@@ -52,6 +52,23 @@ def test_a_detected_command_that_does_not_run_has_no_gate(place: Path) -> None:
     assert "Gate absent: the detected lint command does not run here" in report
 
 
+@pytest.mark.parametrize("setup", ["", "true"], ids=["no set-up command", "a set-up command"])
+def test_a_gate_that_fails_at_the_start_shows_its_output_and_the_set_up_command(place: Path, setup: str) -> None:
+    """The user sees what the gate printed; where something seems to be missing, also how to have it installed."""
+    config = f'{{"workspace": {{"setup": "{setup}"}}}}' if setup else "{}"
+    run = project(place, config)
+    write(run.root, {"Makefile": "test:\n\t@echo \"Error: Cannot find module 'tape'\"; exit 1\n"})
+    write(run.root, {"package-lock.json": "{}"})
+    git(run.root, "add", "-A")
+    git(run.root, "commit", "-qm", "make")
+
+    run.run()
+
+    (told,) = (line for line in run.warnings if "make test" in line)
+    assert "\n    Error: Cannot find module 'tape'\n" in told
+    assert ('"workspace": {"setup": "npm ci"}' in told) is not bool(setup)
+
+
 def test_a_dry_run_marks_what_is_known_not_to_run(place: Path) -> None:
     run = project(place, '{"project": {"commands": {"build": "no-such-builder-anywhere ."}}}')
     request = RunRequest(folder=str(run.root), agent=f"scripted:{run.script}", sandbox="none", phases="1")

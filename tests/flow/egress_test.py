@@ -10,6 +10,7 @@ import pytest
 from autopilot import app
 from autopilot.domain.errors import ConfigInvalid, SandboxUnavailable
 from autopilot.domain.events import AgentAnswered, StepFinished
+from autopilot.domain.reach import NOT_SHARED
 from autopilot.domain.results import Verified
 from autopilot.sandbox.choose import choose
 from autopilot.sandbox.processes import ChildProcesses
@@ -32,6 +33,9 @@ for url in script["urls"] if proxy else ():
     with socket.create_connection(("127.0.0.1", int(proxy))) as made:
         made.sendall(f"GET {url} HTTP/1.1\\r\\n\\r\\n".encode())
         while made.recv(4096): pass
+for port in script.get(call["role"] + "_tries", ()):
+    try: socket.create_connection(("127.0.0.1", port)).close()
+    except OSError: pass
 for name, text in script.get(call["role"] + "_writes", {}).items():
     name = name.replace("{dir}", call["phase"]["dir"])
     os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
@@ -81,6 +85,23 @@ def test_hosts_are_told_once_each_with_the_line_that_allows_them(project: Drive,
     assert not list((project.root / ".autopilot" / "egress").glob("*"))
 
 
+def test_each_service_of_this_machine_that_agents_try_is_told_once(project: Drive, place: Path) -> None:
+    with host() as first, host() as second:
+        path = place / "agent" / "script.json"
+        one, other = first.port, second.port
+        tries = {"plan_tries": [one], "execute_tries": [one, other]}
+        path.write_text(json.dumps(json.loads(path.read_text()) | tries | {"urls": []}))
+        end = project.run(sandbox="bubblewrap")
+
+    assert end.exit == 0, project.warnings
+    for port in (one, other):
+        (line,) = (line for line in project.warnings if f"127.0.0.1:{port}. " in line)
+        assert line.endswith(NOT_SHARED)
+    report = next((project.root / ".autopilot").glob("completion-*.md")).read_text()
+    assert f"- 127.0.0.1:{one} (2): " in report
+    assert NOT_SHARED in report
+
+
 def test_an_open_network_is_told_and_facts_say_so(project: Drive) -> None:
     end = project.run(sandbox="bubblewrap", open_network=True)
 
@@ -109,3 +130,4 @@ def test_the_doctor_prints_the_list_in_force(project: Drive, place: Path, monkey
     assert check.level == "ok"
     assert "all: docs.test" in check.found
     assert "pip.test" in check.found
+    assert "this machine: nothing that is not listed" in check.found

@@ -15,9 +15,9 @@ import pytest
 from autopilot import __version__, app
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
-from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, UsageInvalid
+from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, TrustMissing, UsageInvalid
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
-from autopilot.domain.request import RunRequest
+from autopilot.domain.request import Resumption, RunRequest
 from support.project import honest
 from support.repos import git
 from support.runs import Drive, driven, snapshot
@@ -88,6 +88,19 @@ def test_without_a_grant_the_user_names_the_agent_again(drive: Drive) -> None:
     assert f"autopilot resume --agent scripted:{drive.script} --unsandboxed" in refusal(drive).do
     assert drive.resume(agent=f"scripted:{drive.script}", sandbox="none").exit == 0
     assert grant_of(drive).settings.agent == f"scripted:{drive.script}"
+
+
+def test_without_a_grant_the_sandbox_of_today_is_what_is_asked_about(
+    drive: Drive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(user_folder_path() / "grants")
+    app.revoke_trust(str(drive.root))
+    app.keep_trust(str(drive.root), app.trust_of(str(drive.root)).sha256)
+    monkeypatch.setenv("AUTOPILOT_SANDBOX", "none")
+
+    with pytest.raises(TrustMissing) as missing:
+        app.resume(str(drive.root), drive.hear, print, Resumption(agent=f"scripted:{drive.script}"))
+    assert any("WITHOUT A SANDBOX" in line for line in missing.value.table)
 
 
 def test_a_run_without_a_grant_is_foreseen_as_refused(drive: Drive) -> None:

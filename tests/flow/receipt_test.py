@@ -359,6 +359,21 @@ def test_where_the_journal_is_a_changed_receipt_is_denied_by_it(finished: Drive,
     assert done.differences == ("the journal of its run gives another receipt",)
 
 
+def test_a_journal_of_somebody_else_has_no_say(
+    finished: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither for a receipt nor against one."""
+    data = json.loads(finished.reads(RECEIPT))
+    data["predicate"]["autopilot"]["score"] = 10.0
+    (tmp_path / "receipt.json").write_text(json.dumps(data))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    trust(finished.root)
+
+    done = app.check_receipt(str(finished.root), "1", str(tmp_path / "receipt.json"), "none", print)
+
+    assert done.differences == ()
+
+
 def held(drive: Drive) -> Recheck:
     return app.check_receipt(str(drive.root), "1", None, "none", print)
 

@@ -73,7 +73,8 @@ def has_run(clone: Path) -> bool:
 
 
 def surface(root: Path) -> str:
-    return app.trust_of(str(root)).sha256
+    """The hash of what these runs would do, which have no sandbox."""
+    return app.trust_of(str(root), "none").sha256
 
 
 def test_a_fresh_clone_is_asked_about_and_a_no_leaves_everything_as_it_was(clone: Path) -> None:
@@ -158,6 +159,27 @@ def test_what_landed_work_changed_is_asked_by_the_next_run(place: Path) -> None:
     )
 
 
+def test_a_set_up_that_landed_work_changed_is_asked_by_the_next_run(place: Path) -> None:
+    """The run that changed it goes on with the script it began with."""
+    mark = place / "mark"
+    answers = [plan_answer("1", [("letter1.txt", "done")])]
+    answers.append(work_answer("1", "01-01", "letter1.txt", f"echo done >> {mark}\n"))
+    root = make_project(place / "project", [*reviews(), *answers], roadmap_of("1", "2>1"))
+    setup = config("sh letter1.txt && mkdir -p node_modules")
+    files = {"letter1.txt": f"echo first >> {mark}\n", ".gitignore": "node_modules\n"}
+    write(root, {".planning/config.json": setup, **files})
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "set-up")
+    project = Drive(root)
+    assert project.run("1").exit == 0
+
+    asked = RunRequest(folder=str(root), phases="2", agent=f"scripted:{project.script}", sandbox="none")
+    with pytest.raises(TrustMissing) as missing:
+        app.start(asked, project.hear, project.warnings.append)
+    assert missing.value.table[1] == "         letter1.txt changed"
+    assert set(mark.read_text().split()) == {"first"}
+
+
 def test_without_a_terminal_it_ends_with_5_and_the_table(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = snapshot(clone)
 
@@ -193,6 +215,53 @@ def test_the_hash_agrees_to_exactly_this_and_to_nothing_else(
     assert run(pinned) == 5
     assert "The hash given as consent is not that of" in capfd.readouterr().err
     assert not app.trust_of(str(clone)).trusted
+
+
+def test_who_agreed_in_a_sandbox_is_asked_again_before_there_is_none(clone: Path) -> None:
+    confined, free = app.trust_of(str(clone)).sha256, surface(clone)
+    assert confined != free
+    assert main(["trust", "--trust", confined]) == 0
+    assert app.trust_of(str(clone)).trusted
+    code, told = typed(clone, "no\n", *run_words(clone))
+    assert (code, has_run(clone)) == (5, False)
+    assert f"You agreed to what {clone} asks for in a sandbox, not without one. You would agree to:" in told
+    assert "  setup    " in told
+    assert "  roadmap  2 commands" in told
+    assert main(run_words(clone, "--trust", confined)) == 5
+    assert typed(clone, "yes\n", *run_words(clone))[0] == 0
+    assert app.trust_of(str(clone)).trusted
+    assert app.trust_of(str(clone), "none").trusted
+
+
+def test_a_loop_without_a_sandbox_is_asked_about_as_such(clone: Path, place: Path) -> None:
+    assert main(["trust", "--trust", app.trust_of(str(clone)).sha256]) == 0
+    agent = ("--agent", f"scripted:{place}/upstream.toml", "--unsandboxed")
+    assert main(["loop", "--max-sessions", "1", *agent]) == 5
+    assert not has_run(clone)
+
+
+def test_without_a_terminal_the_verb_agrees_to_exactly_the_hash_that_was_looked_at(
+    clone: Path, upstream: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pinned = app.trust_of(str(clone)).sha256
+    for wrong in ("yes", "0" * 64, pinned[:32], surface(clone)):
+        assert main(["trust", "--trust", wrong]) == 5
+        told = capfd.readouterr().err
+        assert f"autopilot trust --show. Then agree: autopilot trust --trust {pinned}" in told
+    assert not app.trust_of(str(clone)).trusted
+    monkeypatch.setenv("AUTOPILOT_CALL", "run/1/execute/1")
+    assert main(["trust", "--trust", pinned]) == 2
+    monkeypatch.delenv("AUTOPILOT_CALL")
+    assert main(["trust", "--trust", pinned, "--show"]) == 2
+    assert main(["trust", "--trust", pinned]) == 0
+    assert "trusted since" in capfd.readouterr().out
+    assert app.trust_of(str(clone)).trusted
+
+    write(upstream, {".planning/config.json": config(f"{SETUP} && true")})
+    git(upstream, "commit", "-qam", "more")
+    git(clone, "pull", "-q")
+    assert not app.trust_of(str(clone)).trusted
+    assert main(["trust", "--trust", pinned]) == 5
 
 
 def test_every_verb_that_runs_something_needs_consent(clone: Path, upstream: Path, place: Path) -> None:
@@ -262,6 +331,33 @@ def test_whoever_looks_runs_nothing_and_is_asked_nothing(
     assert snapshot(clone) == before
 
 
+def test_a_dry_run_tells_what_a_run_would_ask_and_whom_agents_reach(
+    clone: Path, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "fresh"))
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    words = ["run", "1", "--dry-run", "--agent", "claude", "--allow-host", "docs.example"]
+
+    def told(*more: str) -> str:
+        assert main([*words, *more]) == 0
+        return capfd.readouterr().out
+
+    first = told()
+    assert f"A run asks for your consent first.\n{clone} has not been trusted yet.\n  setup    {SETUP}\n" in first
+    assert "Network: claude: " in first
+    assert "         every agent: docs.example" in first
+    assert not (place / "fresh").exists(), "whoever looks makes nothing"
+    confined = app.trust_of(str(clone)).sha256
+    assert f"autopilot trust --trust {confined}\n" in first
+    assert main(["trust", "--trust", confined]) == 0
+    assert "A run asks" not in told()
+    free = told("--unsandboxed")
+    assert f"You agreed to what {clone} asks for in a sandbox, not without one." in free
+    assert "Network: agents reach all that you do: they are not confined" in free
+    assert "A run asks" not in told("--unsandboxed", "--trust", surface(clone))
+    assert json.loads(told("--json"))["consent"] == []
+
+
 def test_the_doctor_tells_the_last_result_of_a_command_by_its_tree(
     place: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,7 +399,7 @@ def test_the_verb_shows_asks_and_takes_back(clone: Path, capfd: pytest.CaptureFi
     told = json.loads(capfd.readouterr().out)
     assert (told["trusted"], told["sha256"], [part["name"] for part in told["parts"]]) == (
         True,
-        surface(clone),
+        app.trust_of(str(clone)).sha256,
         ["setup", "roadmap"],
     )
     assert main(["trust", "--revoke"]) == 0

@@ -12,6 +12,7 @@ import pytest
 
 from autopilot import serving
 from autopilot.agents import transcripts
+from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.verdict import Retry
 from autopilot.evidence.visual import browser
@@ -299,6 +300,46 @@ def test_a_run_is_stopped_and_taken_up_again_in_the_page(chromium: Any, told: Ch
         page.wait_for_selector("#notice >> text=The run goes on.")
 
     assert done == ["stop", "resume"]
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_the_clocks_of_a_run_that_nobody_works_on_stand_still(chromium: Any, told: Chronicle, how: str) -> None:
+    """An hour later the page shows the same times, and no agent at work."""
+    told.begin("2")
+    told.open_step("2")
+    if how == "stopped":
+        told.tell(RUN, RunStopped(exit_code=130, reason="interrupted"))
+    with served(told.root) as site, opened_at(chromium, site.address()) as page:
+        page.wait_for_selector(f"#state >> text={'paused' if how == 'stopped' else 'interrupted'}")
+        if how == "stopped":
+            assert page.locator("#reason").inner_text() == "interrupted · To continue: autopilot resume"
+        page.evaluate("() => { const own = Date.now; Date.now = () => own() + 3600000; }")
+        page.wait_for_timeout(1500)
+        page.click("text=Look inside")
+        page.wait_for_selector("#inside table")
+        page.wait_for_timeout(1500)
+
+        clocks = page.locator("[data-since]").all_inner_texts()
+        assert clocks
+        assert not [clock for clock in clocks if "h" in clock or "m" in clock]
+        assert page.locator(".agent").count() == 0
+        assert "going on" not in page.locator("#inside").inner_text()
+        assert page.locator("#now-title").inner_text() == "Not finished"
+
+
+def test_why_a_deed_was_refused_is_shown(chromium: Any, told: Chronicle) -> None:
+    told.tell(RUN, RunStopped(exit_code=130, reason="interrupted"))
+
+    def resume(_: Path) -> str:
+        raise RepositoryInvalid("It is not trusted.", why="Nothing of it runs.", do="Type `autopilot trust`.")
+
+    with served(told.root, deeds=Deeds(resume=resume)) as site:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(site.address())
+        page.get_by_role("button", name="Resume", exact=True).click()
+        page.wait_for_selector("#notice >> text=It is not trusted. Nothing of it runs. Type `autopilot trust`.")
+        context.close()
 
 
 def test_commands_are_copied_as_they_are_to_be_typed(page: Any, told: Chronicle) -> None:

@@ -102,7 +102,7 @@ def running(**told: Any) -> Iterator[Running]:
     os.lseek(policy, 0, os.SEEK_SET)
     with socket.create_server(("127.0.0.1", 0), backlog=200) as listener:
         files = (policy, record, listener.fileno())
-        words = (str(policy), str(record), str(listener.fileno()), "--", "/bin/cat")
+        words = (str(policy), str(record), str(listener.fileno()), program.NONE, "--", "/bin/cat")
         process = subprocess.Popen(
             (sys.executable, "-I", "-S", program.__file__, *words), stdin=subprocess.PIPE, pass_fds=files
         )

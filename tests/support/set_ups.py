@@ -26,9 +26,10 @@ stream_idle_timeout_ms = 60000
 @dataclass(frozen=True)
 class SetUp:
     """
-    `tool` runs commands and wants `more` beside the command; `answer` is how the program's model ends its turn.
+    `tool` runs commands, each of them under `word`, and wants `more` beside it; `answer` is how the program's model ends its turn.
 
-    `carry` are files that point the program at the service, and must be in its home.
+    `carry` are files that point the program at the service, and must be in its home. `asks` are hosts besides that it
+    tries and does without; `asks_npm` says whether npm's own registry is one.
     """
 
     tool: str
@@ -38,6 +39,13 @@ class SetUp:
     model: str | None = None
     answer: Turn = SAID
     carry: tuple[str, ...] = ()
+    word: str = "command"
+    asks: tuple[str, ...] = ()
+    asks_npm: bool = False
+
+    def running(self, command: str) -> Tool:
+        """The call of its tool that runs a command."""
+        return Tool(name=self.tool, input={self.word: command, **self.more})
 
     def furnish(self, home: Path, url: str) -> dict[str, str]:
         """Put the program's files into a home; the variables it needs besides."""
@@ -63,6 +71,8 @@ SET_UPS = {
         lambda _: {"OPENAI_API_KEY": "sk-no-real-key"},
         lambda url: {".codex/config.toml": CODEX.format(url=url)},
         carry=("config.toml",),
+        word="cmd",
+        asks=("api.github.com", "chatgpt.com", "github.com"),
     ),
     "gemini": SetUp(
         "run_shell_command",
@@ -94,6 +104,7 @@ SET_UPS = {
         },
         more={"description": "make"},
         model="fake/fake-model",
+        asks_npm=True,
     ),
     "goose": SetUp(
         "shell",

@@ -36,7 +36,9 @@ class SaidFacts:
         self.asked.append((commit, tuple(command for _, command in commands), dict(files)))
         return tuple(ran(name, passed=command in self.holding, command=command) for name, command in commands)
 
-    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+    def repeated(
+        self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str], times: int
+    ) -> tuple[CommandRun, ...]:
         return ()
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]:

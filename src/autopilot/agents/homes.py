@@ -59,11 +59,13 @@ class HomePlan:
         return (*((self.account,) if self.account else ()), *self.wrapped)
 
 
-class Papers(Value, frozen=True, kw_only=True):
+class AccountRecord(Value, frozen=True, kw_only=True):
     """
-    What a later process has to know of a home. It lies beside the home, where no agent can write.
+    What a later process has to know of a home and the account files in it. It is next to the home, where no agent
+    can write.
 
-    `contacted` are the hosts that the call was seen to reach, if it was `guarded`.
+    `files` are the account files that were copied there. `contacted` are the hosts that the call was seen to reach, if
+    it was `guarded`.
     """
 
     agent: str
@@ -78,8 +80,10 @@ class Papers(Value, frozen=True, kw_only=True):
 class Home:
     """The home of one conversation while a call uses it. `issues` is what the user must know, once it is over."""
 
-    def __init__(self, path: Path, papers: Papers, homes: "Homes", variables: Mapping[str, str] | None = None) -> None:
-        self.path, self.papers, self.variables = path, papers, dict(variables or {})
+    def __init__(
+        self, path: Path, record: AccountRecord, homes: "Homes", variables: Mapping[str, str] | None = None
+    ) -> None:
+        self.path, self.record, self.variables = path, record, dict(variables or {})
         self.thread: str | None = None
         self.issues: list[str] = []
         self._homes, self._lock = homes, threading.Lock()
@@ -88,14 +92,14 @@ class Home:
         """Bring home what was renewed. What cannot be is told when the call is over: before, it may be half written."""
         with self._lock:
             hosts, files = self._hosts(), list[Copied]()
-            for copied in self.papers.files:
+            for copied in self.record.files:
                 settled, problem = copied, ""
                 if copied.token_hosts:
                     settled, problem = bring_back(str(self.path), copied, hosts, self._homes.vault)
                 if problem and over:
                     settled = self._tell(copied, problem)
                 files.append(settled)
-            self._write(msgspec.structs.replace(self.papers, files=tuple(files)))
+            self._write(msgspec.structs.replace(self.record, files=tuple(files)))
 
     def settled(self, reply: Reply) -> Reply:
         """The reply with what the user must know. An account that another call renewed meanwhile was not refused."""
@@ -107,15 +111,15 @@ class Home:
         """The conversation that can be gone on with here."""
         with self._lock:
             self.thread = thread
-            self._write(msgspec.structs.replace(self.papers, thread=thread))
+            self._write(msgspec.structs.replace(self.record, thread=thread))
 
     @property
     def unsettled(self) -> bool:
         """Whether a sign-in lies here that is neither home nor kept aside: a full disk may have taken neither."""
-        return any(is_changed(str(self.path), copied) for copied in self.papers.files if copied.token_hosts)
+        return any(is_changed(str(self.path), copied) for copied in self.record.files if copied.token_hosts)
 
     def _was_renewed(self) -> bool:
-        files = [copied for copied in self.papers.files if copied.token_hosts]
+        files = [copied for copied in self.record.files if copied.token_hosts]
         until = time.monotonic() + PATIENCE_S
         while files:
             self._homes.look_around()
@@ -130,7 +134,7 @@ class Home:
         kept = keep_aside(str(self.path), copied, self._homes.vault / ASIDE)
         where = f" What the call left is kept in {kept}." if kept else ""
         self.issues.append(
-            f"{self.papers.agent}: the sign-in that call {self.papers.call} left was not taken over: {problem}. "
+            f"{self.record.agent}: the sign-in that call {self.record.call} left was not taken over: {problem}. "
             f"Your {copied.source} is as it was.{where}"
         )
         if not kept and is_changed(str(self.path), copied):
@@ -139,18 +143,18 @@ class Home:
 
     def _hosts(self) -> frozenset[str] | None:
         """What the call reached, as far as anybody saw; None where its network was not guarded."""
-        seen, papers = self._homes.contacted(self.papers.call), self.papers
+        seen, record = self._homes.contacted(self.record.call), self.record
         if seen is None:
-            return frozenset(papers.contacted) if papers.guarded else None
-        known = frozenset(papers.contacted) | seen
-        self._write(msgspec.structs.replace(papers, guarded=True, contacted=tuple(sorted(known))))
+            return frozenset(record.contacted) if record.guarded else None
+        known = frozenset(record.contacted) | seen
+        self._write(msgspec.structs.replace(record, guarded=True, contacted=tuple(sorted(known))))
         return known
 
-    def _write(self, papers: Papers) -> None:
-        if papers != self.papers:
-            self.papers = papers
+    def _write(self, record: AccountRecord) -> None:
+        if record != self.record:
+            self.record = record
             with suppress(OSError):
-                write_papers(self.path, papers)
+                write_record(self.path, record)
 
 
 class Homes:
@@ -225,9 +229,9 @@ class Homes:
     def bring_home(self, held: Collection[str] = ()) -> tuple[str, ...]:
         """What killed processes left, brought home; what could not be. Calls that are `held` still go on."""
         told: list[str] = []
-        for papers, path in self._known("*"):
-            home = Home(path, papers, self)
-            home.look(over=papers.call not in held)
+        for record, path in self._known("*"):
+            home = Home(path, record, self)
+            home.look(over=record.call not in held)
             told += home.issues
         return tuple(told)
 
@@ -240,11 +244,11 @@ class Homes:
     def end(self, run: str) -> None:
         """Remove the homes of a run, but for those with a sign-in that could be put nowhere else."""
         place = self.folder / named(run)
-        kept = [path for papers, path in self._known(place.name) if Home(path, papers, self).unsettled]
+        kept = [path for record, path in self._known(place.name) if Home(path, record, self).unsettled]
         if not kept:
             self._remove(place)
             return
-        spared = {*kept, *map(papers_file, kept)}
+        spared = {*kept, *map(record_file, kept)}
         for path in place.iterdir():
             if path not in spared:
                 self._remove(path)
@@ -259,22 +263,22 @@ class Homes:
     def _opened(self, call: Call, run: str, plan: HomePlan) -> Home:
         place = self.folder / named(run)
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path, papers = self._of_thread(call, place, plan) or self._of_call(call, place, plan)
+        path, record = self._of_thread(call, place, plan) or self._of_call(call, place, plan)
         variables = home_variables(path, plan)
-        if papers is not None and self._keeping.place(call.id, call.prompt) is not None:
-            return Home(path, papers, self, variables)
-        left = self._settled(path, papers) if papers is not None else []
-        thread = papers.thread if papers and call.thread and papers.thread == call.thread.id else None
+        if record is not None and self._keeping.place(call.id, call.prompt) is not None:
+            return Home(path, record, self, variables)
+        left = self._settled(path, record) if record is not None else []
+        thread = record.thread if record and call.thread and record.thread == call.thread.id else None
         files, issues = self._furnished(path, plan, goes_on=thread is not None)
-        fresh = Papers(agent=plan.name, role=call.role, call=call.id, thread=thread, files=files)
-        write_papers(path, fresh)
+        fresh = AccountRecord(agent=plan.name, role=call.role, call=call.id, thread=thread, files=files)
+        write_record(path, fresh)
         home = Home(path, fresh, self, variables)
         home.issues += (*left, *issues)
         return home
 
-    def _settled(self, path: Path, papers: Papers) -> list[str]:
+    def _settled(self, path: Path, record: AccountRecord) -> list[str]:
         """What is to be told of an earlier call here. Raises OSError where its sign-in could be put nowhere else."""
-        before = Home(path, papers, self)
+        before = Home(path, record, self)
         before.look(over=True)
         if before.unsettled:
             raise OSError(errno.EBUSY, " ".join(before.issues))
@@ -289,23 +293,23 @@ class Homes:
         path.mkdir(mode=0o700)
         return furnish(str(path), plan, os.environ)
 
-    def _of_thread(self, call: Call, place: Path, plan: HomePlan) -> tuple[Path, Papers] | None:
+    def _of_thread(self, call: Call, place: Path, plan: HomePlan) -> tuple[Path, AccountRecord] | None:
         """The home of the conversation that the call goes on with: of the same run, role and agent, or none."""
-        for papers, path in self._known(place.name) if call.thread else ():
-            same = (papers.agent, papers.role) == (plan.name, call.role)
-            if same and call.thread and papers.thread == call.thread.id:
-                return path, papers
+        for record, path in self._known(place.name) if call.thread else ():
+            same = (record.agent, record.role) == (plan.name, call.role)
+            if same and call.thread and record.thread == call.thread.id:
+                return path, record
         return None
 
-    def _of_call(self, call: Call, place: Path, plan: HomePlan) -> tuple[Path, Papers | None]:
+    def _of_call(self, call: Call, place: Path, plan: HomePlan) -> tuple[Path, AccountRecord | None]:
         key = hashlib.sha256(f"{plan.name}\0{call.role}\0{call.id}".encode()).hexdigest()[:24]
-        return place / key, read_papers(place / key)
+        return place / key, read_record(place / key)
 
-    def _known(self, run: str) -> Iterator[tuple[Papers, Path]]:
+    def _known(self, run: str) -> Iterator[tuple[AccountRecord, Path]]:
         for file in sorted(self.folder.glob(f"{run}/*.json")):
-            papers = read_papers(file.with_suffix(""))
-            if papers is not None:
-                yield papers, file.with_suffix("")
+            record = read_record(file.with_suffix(""))
+            if record is not None:
+                yield record, file.with_suffix("")
 
     def _watch(self, home: Home, over: threading.Event) -> None:
         while not over.wait(LOOK_S):
@@ -322,7 +326,7 @@ class Homes:
             self._left = [path for path in self._left if path not in gone]
         for path in gone:
             self._remove(path)
-            papers_file(path).unlink(missing_ok=True)
+            record_file(path).unlink(missing_ok=True)
 
 
 def furnish(home: str, plan: HomePlan, environment: Mapping[str, str]) -> tuple[tuple[Copied, ...], list[str]]:
@@ -418,19 +422,19 @@ def named(run: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", run) or "unnamed"
 
 
-def papers_file(home: Path) -> Path:
+def record_file(home: Path) -> Path:
     return home.with_name(f"{home.name}.json")
 
 
-def read_papers(home: Path) -> Papers | None:
+def read_record(home: Path) -> AccountRecord | None:
     try:
-        return msgspec.json.decode(papers_file(home).read_bytes(), type=Papers)
+        return msgspec.json.decode(record_file(home).read_bytes(), type=AccountRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def write_papers(home: Path, papers: Papers) -> None:
+def write_record(home: Path, record: AccountRecord) -> None:
     """Whole, or as before."""
     name = f".{home.name}.new"
-    placing.place(str(home.parent), name, msgspec.json.encode(papers))
-    (home.parent / name).replace(papers_file(home))
+    placing.place(str(home.parent), name, msgspec.json.encode(record))
+    (home.parent / name).replace(record_file(home))

@@ -1,11 +1,10 @@
 """What the user allowed a run to do when they started it, kept where no repository and no agent can write."""
 
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from autopilot.authority.user_folder import UserFolder
+from autopilot.authority.user_folder import UserFolder, grant_name
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Value
 
@@ -21,9 +20,9 @@ class GrantedAgent(Value, frozen=True, kw_only=True):
 
 class Grant(Value, frozen=True, kw_only=True):
     """
-    `settings` are those the run was started with, `tier` is the sandbox that held then, and `launch` is the folder the
-    user stood in. `egress` and `hosts` are what agents may reach beyond their own service, `variables` the names of
-    those handed on to them.
+    `settings` are those the run was started with, its commands among them; `tier` is the sandbox that held then, and
+    `launch` is the folder the user stood in. `egress` and `hosts` are what agents may reach beyond their own service,
+    `variables` the names of those handed on to them.
     """
 
     run: str
@@ -37,7 +36,6 @@ class Grant(Value, frozen=True, kw_only=True):
     egress: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-    setup_sha256: str = ""
 
 
 class Grants:
@@ -48,7 +46,7 @@ class Grants:
 
     def read(self, run: str, root: Path) -> Grant | None:
         """None too for one of another version that can no longer be understood: the user is asked again."""
-        content = self._folder.read(_name(run, root))
+        content = self._folder.read(grant_name(run, root.resolve()))
         try:
             grant = msgspec.json.decode(content, type=Grant) if content is not None else None
         except (msgspec.DecodeError, RecursionError):
@@ -58,13 +56,4 @@ class Grants:
     def write(self, grant: Grant) -> None:
         """On disk when this returns."""
         text = msgspec.json.format(msgspec.json.encode(grant), indent=2)
-        self._folder.write(_name(grant.run, Path(grant.root)), text + b"\n")
-
-
-def _name(run: str, root: Path) -> str:
-    return f"grants/{run}.{sha256(str(root.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
-
-
-def hashed(command: str | None) -> str:
-    """Empty where there is no command."""
-    return sha256(command.encode("utf-8", "surrogateescape")).hexdigest() if command else ""
+        self._folder.write(grant_name(grant.run, Path(grant.root).resolve()), text + b"\n")

@@ -12,11 +12,10 @@ class Place(Value, frozen=True, kw_only=True):
     """
     A repository on this machine and the user who works in it. Without a repository `inode` is 0.
 
-    Some file systems give out another device number at each start of the machine, so that it is kept, but not compared.
+    The device's number is not part of it: some file systems have another one at each start of the machine.
     """
 
     root: str
-    device: int = 0
     inode: int = 0
     user: int = 0
 
@@ -54,7 +53,6 @@ def place_of(root: Path) -> Place:
     found = _git_folder(root.resolve())
     return Place(
         root=str(root.resolve()),
-        device=found.st_dev if found else 0,
         inode=found.st_ino if found else 0,
         user=os.geteuid(),
     )

@@ -12,7 +12,7 @@ from autopilot.domain.value import Value
 Kind = Literal["setup", "gate", "launch", "host", "settings", "folder", "roadmap"]
 SEALED = "runs sealed: no network, no home, in a copy"
 MAY: dict[Kind, str] = {
-    "setup": "runs WITH NETWORK, without your home, in a copy",
+    "setup": "runs with registries as its only network, without your home, in a copy",
     "gate": SEALED,
     "launch": "runs sealed, in a network of its own",
     "host": "agents may reach it",
@@ -32,7 +32,7 @@ class Part(Value, frozen=True, kw_only=True):
     One thing of the repository that gets power: a command, a folder, a file of settings.
 
     `files` are the files whose content it stands for, by path, with the name git gives that content. `where` tells a
-    reader where it is from and is no part of what is agreed to.
+    reader where it is from, `may` what it may do here; neither is a part of what is agreed to.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Part(Value, frozen=True, kw_only=True):
     text: str
     where: str
     files: dict[str, str] = {}
+    may: str = ""
 
     @property
     def sha256(self) -> str:
@@ -47,21 +48,27 @@ class Part(Value, frozen=True, kw_only=True):
 
 
 class Surface(Value, frozen=True, kw_only=True):
-    """Everything of one repository that gets power. An empty one needs nobody's consent."""
+    """
+    Everything of one repository that gets power. An empty one needs nobody's consent.
+
+    `unconfined`: its commands would run without a sandbox, which who agreed to them in one did not agree to.
+    """
 
     parts: tuple[Part, ...] = ()
+    unconfined: bool = False
 
     @property
     def sha256(self) -> str:
-        return _hash(sorted((part.name, part.sha256) for part in self.parts))
+        return _hash([self.unconfined, sorted((part.name, part.sha256) for part in self.parts)])
 
 
 class AgreedPart(Value, frozen=True, kw_only=True):
-    """A part as the user agreed to it: the text is kept so that a change can be shown."""
+    """A part as the user agreed to it, also `unconfined` or not: the text is kept so that a change can be shown."""
 
     sha256: str
     text: str
     files: dict[str, str] = {}
+    unconfined: bool = False
 
 
 class PartChange(Value, frozen=True, kw_only=True):
@@ -71,8 +78,18 @@ class PartChange(Value, frozen=True, kw_only=True):
     before: AgreedPart | None = None
 
 
-def agreed(surface: Surface) -> dict[str, AgreedPart]:
-    return {part.name: AgreedPart(sha256=part.sha256, text=part.text, files=part.files) for part in surface.parts}
+def agreed(surface: Surface, before: Mapping[str, AgreedPart] | None = None) -> dict[str, AgreedPart]:
+    """What was agreed to `before` without a sandbox, and is the same now, stays so."""
+    free = {known.sha256 for known in (before or {}).values() if known.unconfined}
+    return {
+        part.name: AgreedPart(
+            sha256=part.sha256,
+            text=part.text,
+            files=part.files,
+            unconfined=surface.unconfined or part.sha256 in free,
+        )
+        for part in surface.parts
+    }
 
 
 def missing(surface: Surface, known: Mapping[str, AgreedPart]) -> tuple[PartChange, ...]:
@@ -80,12 +97,12 @@ def missing(surface: Surface, known: Mapping[str, AgreedPart]) -> tuple[PartChan
     return tuple(
         PartChange(part=part, before=known.get(part.name))
         for part in surface.parts
-        if not _is_covered(part, known.get(part.name))
+        if not _is_covered(part, known.get(part.name), unconfined=surface.unconfined)
     )
 
 
-def _is_covered(part: Part, known: AgreedPart | None) -> bool:
-    if known is None:
+def _is_covered(part: Part, known: AgreedPart | None, *, unconfined: bool) -> bool:
+    if known is None or (unconfined and part.kind in _RUNS and not known.unconfined):
         return False
     fewer = part.kind == "roadmap" and known.text.isdecimal() and int(part.text) <= int(known.text)
     return fewer or known.sha256 == part.sha256
@@ -96,13 +113,13 @@ def table(changes: tuple[PartChange, ...], *, unconfined: bool = False) -> Itera
     wide = max((len(change.part.name) for change in changes), default=0)
     for change in changes:
         part, before = change.part, change.before
-        lines = [*_difference(part, before), f"{part.where}: {_may(part.kind, unconfined=unconfined)}"]
+        lines = [*_difference(part, before), f"{part.where}: {_may(part, unconfined=unconfined)}"]
         for number, line in enumerate(lines):
             yield f"  {(part.name if number == 0 else ''):<{wide}}  {line}"
 
 
-def _may(kind: Kind, *, unconfined: bool) -> str:
-    return UNCONFINED if unconfined and kind in _RUNS else MAY[kind]
+def _may(part: Part, *, unconfined: bool) -> str:
+    return UNCONFINED if unconfined and part.kind in _RUNS else part.may or MAY[part.kind]
 
 
 def _difference(part: Part, before: AgreedPart | None) -> Iterator[str]:

@@ -38,8 +38,9 @@ class Trust:
         return next((known for known in self._read().repositories if not known.place.difference(place)), None)
 
     def keep(self, place: Place, surface: Surface, at: str) -> None:
-        """The user agreed to all of it, which is on disk when this returns. What they agreed to before is gone."""
-        self._replace(place, TrustedPlace(place=place, at=at, parts=agreed(surface)))
+        """The user agreed to all of it, which is on disk when this returns. What else they agreed to before is gone."""
+        known = self.find(place)
+        self._replace(place, TrustedPlace(place=place, at=at, parts=agreed(surface, known.parts if known else {})))
 
     def revoke(self, place: Place) -> bool:
         """Whether there was anything to take back. Whatever was at this path before loses its trust as well."""

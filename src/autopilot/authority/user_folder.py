@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +20,8 @@ _PRIVATE = 0o700
 MOST_BYTES = 4_000_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)?")
-_MOVE = "Move it away and try again. To use another folder, set XDG_STATE_HOME."
+ELSEWHERE = "To use another folder, set XDG_STATE_HOME."
+_MOVE = f"Move it away and try again. {ELSEWHERE}"
 
 
 def user_folder_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -31,6 +33,11 @@ def user_folder_path(environment: Mapping[str, str] = os.environ) -> Path:
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "autopilot"
     return home / ".local" / "state" / "autopilot"
+
+
+def grant_name(run: str, root: Path) -> str:
+    """The file of a run's grant. Runs of two folders may have one name, so that the real path of `root` is in it."""
+    return f"grants/{run}.{sha256(str(root).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
 
 
 class UserFolder:
@@ -49,7 +56,7 @@ class UserFolder:
 
     def key(self) -> bytes:
         """The secret that the user's journals are bound to; made when it is first needed."""
-        return self._key() or self._made_key()
+        return self.known_key() or self._made_key()
 
     def read(self, name: str) -> bytes | None:
         """None where there is no such file."""
@@ -111,7 +118,8 @@ class UserFolder:
         with suppress(AttributeError, OSError):
             self.close()
 
-    def _key(self) -> bytes | None:
+    def known_key(self) -> bytes | None:
+        """None where none was made yet. Raises `StorageFailed` for one that cannot be the user's."""
         held = self.read("key")
         if held is not None and len(held) != KEY_BYTES:
             raise StorageFailed(
@@ -123,7 +131,7 @@ class UserFolder:
 
     def _made_key(self) -> bytes:
         with self.locked("key"):
-            if (held := self._key()) is not None:
+            if (held := self.known_key()) is not None:
                 return held
             fresh = secrets.token_bytes(KEY_BYTES)
             self.write("key", fresh)
@@ -152,7 +160,7 @@ class UserFolder:
 def _opened(path: Path) -> int:
     if path.is_symlink():
         raise _refused(path, "it is a link")
-    _check_place(path)
+    check_place(path)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError):
@@ -177,8 +185,12 @@ def _check_owner(folder: int, path: Path) -> None:
         os.fchmod(folder, _PRIVATE)
 
 
-def _check_place(path: Path) -> None:
-    """The home itself may be a repository, as of people who keep their settings in git: its files are their own."""
+def check_place(path: Path) -> None:
+    """
+    Raises `StorageFailed` for one in a repository.
+
+    The home itself may be one, as of people who keep their settings in git: its files are their own.
+    """
     home = Path.home().resolve()
     for above in path.resolve().parents:
         if above != home and (above / ".git").exists():
@@ -233,5 +245,5 @@ def _unusable(path: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{path} cannot be read or written: {error.strerror or error}.",
         why="It keeps your key and what you have allowed, and no run starts without them.",
-        do="Check its permissions and the free space. To use another folder, set XDG_STATE_HOME.",
+        do=f"Check its permissions and the free space. {ELSEWHERE}",
     )

@@ -16,13 +16,14 @@ LATER = "yes: agree until it changes.  no: the first run asks again."
 
 def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     """The hash for every verb that runs something of a repository, and the options of `trust` itself."""
-    if verb in {"run", "resume", "retry", "debug", "map", "discuss", "loop", "phases check", "receipt check"}:
+    if verb in {"run", "resume", "retry", "debug", "map", "discuss", "loop", "phases check", "receipt check", "trust"}:
         parser.add_argument("--trust", default="", metavar="HASH")
     if verb == "trust":
         deeds = parser.add_mutually_exclusive_group()
         deeds.add_argument("--show", action="store_true")
         deeds.add_argument("--revoke", action="store_true")
         parser.add_argument("--json", action="store_true")
+        parser.add_argument("--unsandboxed", dest="sandbox", action="store_const", const="none")
 
 
 def with_consent(work: Callable[[str], T], given: str = "") -> T:

@@ -4,7 +4,7 @@ import argparse
 from typing import Protocol
 
 from autopilot.cli import doctor, dry_run, progress, report, trends
-from autopilot.cli.verbs import here, request_of
+from autopilot.cli.verbs import here, request_of, trusting
 
 
 class Looker(doctor.Examiner, dry_run.Seer, progress.Surveyor, report.Teller, trends.Counter, Protocol):
@@ -27,4 +27,5 @@ def perform(options: argparse.Namespace, app: Looker) -> int:
         return report.perform(options, folder, app)
     if options.verb == "trends":
         return trends.show(folder, app, as_json=options.json)
-    return dry_run.show(request_of(options, folder=folder), app, as_json=options.json)
+    request = trusting(request_of(options, folder=folder), options.trust)
+    return dry_run.show(request, app, as_json=options.json)

@@ -13,7 +13,7 @@ from autopilot.domain.phase import Note, Phase, PlanCounts, Roadmap
 from autopilot.views.text import clean
 
 EDITS = frozenset({"phases add", "phases insert", "phases remove"})
-_WIDTH, _WIDEST, _MOST = 80, 16, 400
+_WIDTH, _WIDEST, _MOST, _MOST_FOUND = 80, 16, 400, 1200
 _WIDE = {"W", "F"}
 
 
@@ -94,7 +94,7 @@ def _check(desk: Desk, tried: tuple[Note, ...], *, as_json: bool) -> int:
     if as_json:
         _say_json({"file": path, "errors": errors, "findings": [_finding(note) for note in notes]})
     else:
-        lines = [clean(f"{_place(note)}: {note.severity}: {note.what}", _MOST) for note in notes]
+        lines = [clean(f"{_place(note)}: {note.severity}: {note.what}", _MOST_FOUND) for note in notes]
         told = f"{errors} errors, {_count(notes, 'warning')} warnings, {_count(notes, 'info')} remarks"
         console.say("\n".join([*lines, f"{path}: {told}"]))
     return 2 if errors else 0

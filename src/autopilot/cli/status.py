@@ -8,6 +8,7 @@ import os
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
 from autopilot.views.text import clean
 
+CONTINUE = "To continue: autopilot resume"
 _WIDTH = 80
 _TOKENS = ("estimated_tokens", "tokens_used")
 _OUTCOMES = {"already_satisfied": "already satisfied", "below_bar": "below the bar"}
@@ -21,7 +22,9 @@ def show(*, as_json: bool, folder: str = ".") -> str:
     text, state = _load(home)
     if as_json:
         return text.rstrip("\n")
-    return "\n".join([*screen(state, alive=_held(f"{home}/lock")), *_unlanded(state, folder)])
+    shown = [*screen(state, alive=_held(f"{home}/lock")), *_unlanded(state, folder)]
+    strange = _stranger(state, os.path.dirname(home))
+    return "\n".join([*(line for line in shown if line != CONTINUE), "", *strange] if strange else shown)
 
 
 def screen(state: dict[str, object], *, alive: bool) -> list[str]:
@@ -39,8 +42,22 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
     lines += ["", *_rows(phases), "", *_counts(phases), *_spent(_table(state.get("spending"))), *_estimated(phases)]
     lines += _breaker(_table(state.get("circuit_breaker")))
     if status in {"interrupted", "paused", "failed"}:
-        lines.append("To continue: autopilot resume")
+        lines.append(CONTINUE)
     return lines
+
+
+def _stranger(state: dict[str, object], root: str) -> list[str]:
+    """Why nothing here can be believed or resumed. What tells that is loaded only where no grant of the user is."""
+    from pathlib import Path
+
+    from autopilot.authority.user_folder import grant_name, user_folder_path
+
+    run = _table(state.get("_meta")).get("run_id")
+    if os.path.isfile(user_folder_path() / grant_name(str(run), Path(root).resolve())):
+        return []
+    from autopilot import app
+
+    return [clean(line, 600) for line in app.stranger(root)]
 
 
 def _unlanded(state: dict[str, object], folder: str) -> list[str]:

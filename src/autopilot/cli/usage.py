@@ -141,6 +141,8 @@ options of other verbs:
   init --from-file FILE a TOML or Markdown file with name, goal and phases; or
                         --name TEXT --goal TEXT --phase "Name: goal" (again)
   trust --show          only show it, with its hash; --json for programs
+  trust --trust HASH    agree to what has this hash, until it changes
+  trust --unsandboxed   the same for runs without a sandbox
   trust --revoke        take your consent back: the next run asks again
   receipt show N --json the in-toto statement; also for receipt check
   receipt check N       --file RECEIPT.json, --sandbox TIER as for run

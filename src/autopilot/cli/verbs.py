@@ -24,6 +24,7 @@ from autopilot.views.text import clean
 
 Warn = Callable[[str], None]
 Demo = Callable[[str | None, Listener, Warn], tuple[RunEnd, str]]
+MOST_PRINTED = 12
 
 
 class App(Protocol):
@@ -208,7 +209,10 @@ def caps_of(options: argparse.Namespace) -> RunCaps:
 
 
 def warn(text: str) -> None:
-    console.warn(f"autopilot: warning: {clean(text, 400)}")
+    """The first line says it; below it may be what a command printed."""
+    first, *printed = text.split("\n")
+    lines = (f"    {clean(line, 160)}" for line in printed[:MOST_PRINTED] if line.strip())
+    console.warn("\n".join((f"autopilot: warning: {clean(first, 800)}", *lines)))
 
 
 def _drive(work: Callable[[View, Listener, str], RunEnd], options: argparse.Namespace, app: App) -> int:

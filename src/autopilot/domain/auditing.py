@@ -206,8 +206,17 @@ def _silent(record: PhaseRecord) -> SelfAudit:
 
 def remaining_gaps(ends: Iterable[CompletionFinished]) -> tuple[str, ...]:
     """The requirements with a gap that is left, over all ends of the run."""
-    audits = (end.self_audit for end in ends if end.self_audit)
-    return tuple(dict.fromkeys(gap.requirement_id for audit in audits for gap in audit.remaining_gap_details))
+    return tuple(dict.fromkeys(gap.requirement_id for gap in _remaining(ends)))
+
+
+def unaudited(ends: Iterable[CompletionFinished]) -> tuple[str, ...]:
+    """Those of them at which nobody looked."""
+    return tuple(dict.fromkeys(gap.requirement_id for gap in _remaining(ends) if gap.description == UNSEEN))
+
+
+def _remaining(ends: Iterable[CompletionFinished]) -> Iterator[RemainingGap]:
+    for end in ends:
+        yield from end.self_audit.remaining_gap_details if end.self_audit else ()
 
 
 def small_enough(change: Change) -> bool:

@@ -2,11 +2,12 @@
 
 import re
 import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from autopilot.domain.evidence import CommandRun
 
 NOT_STARTED = (126, 127)
-MOST = 160
+MOST, MOST_LINES = 160, 8
 # A runner that starts and then does not find the tool it is to run ends with a code of its own.
 _RUNNERS: dict[str, re.Pattern[str]] = {
     "make": re.compile(r"\bError 12[67]\b"),
@@ -18,6 +19,13 @@ _RUNNERS: dict[str, re.Pattern[str]] = {
     ),
     "npx": re.compile(r"could not determine executable to run|npm (?:error|ERR!) code (?:ENOTFOUND|EAI_AGAIN|E404)"),
 }
+
+# What programs print when a package or a tool is missing, or when they would fetch it and there is no network.
+_LACKING = re.compile(
+    r"No module named|Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|cannot find package"
+    r"|[Cc]ommand not found|\bsh: (?:line )?(?:\d+: )?\S+: not found|Failed to (?:spawn|fetch|download)"
+    r"|failed to lookup address|failure in name resolution|Could not resolve|ENOTFOUND|EAI_AGAIN"
+)
 
 
 def why_not_run(run: CommandRun) -> str:
@@ -36,16 +44,53 @@ def why_not_run(run: CommandRun) -> str:
     return ""
 
 
-def not_used(run: CommandRun, why: str) -> str:
+def gate_missing(name: str, unused: Collection[str]) -> str:
+    """EXEC-C0: why the gate of that name is not run; `unused` are the commands that do not run here."""
+    if name in unused:
+        return f"{name.title()} command does not run here -- {name} gate absent."
+    return f"{name.title()} command not configured -- {name} gate skipped."
+
+
+def lacks_something(run: CommandRun) -> bool:
+    """Whether a command that failed printed what programs print when a package or a tool is missing."""
+    return not run.passed and (run.exit_code in NOT_STARTED or bool(_LACKING.search(run.output)))
+
+
+def first_results(
+    runs: Iterable[CommandRun], unused: Mapping[str, str], setup: str
+) -> Iterator[tuple[CommandRun, str]]:
+    """
+    What the user reads of commands that were run before any work and did not pass.
+
+    `unused` says why commands do not run here. `setup` is a set-up command that fits the project, empty for none: it is
+    suggested once, where the output looks as if something is not installed.
+    """
+    hint = suggestion(setup) if setup else ""
+    for run in runs:
+        own = hint if lacks_something(run) else ""
+        told = not_used(run, unused[run.check], own) if run.check in unused else fails_already(run, own)
+        if told:
+            yield run, told
+            hint = "" if own else hint
+
+
+def suggestion(setup: str) -> str:
+    return (
+        " If something is not installed: commands run in a clean copy without a network, so let a set-up command "
+        f'install it, in .planning/config.json: "workspace": {{"setup": "{setup}"}}.'
+    )
+
+
+def not_used(run: CommandRun, why: str, hint: str = "") -> str:
     """What the user reads about it."""
     return (
         f"The detected {run.check} command `{run.command}` does not run here: {why.rstrip('.')}. "
         f"Its gate is absent: nothing it would show is checked. "
-        "Install what it needs, or set another command or null in .planning/config.json."
+        f"Install what it needs, or set another command or null in .planning/config.json.{hint}"
     )
 
 
-def fails_already(run: CommandRun) -> str:
+def fails_already(run: CommandRun, hint: str = "") -> str:
     """What the user reads about a command that runs and fails before any work; empty for one that passes."""
     if run.passed:
         return ""
@@ -53,8 +98,13 @@ def fails_already(run: CommandRun) -> str:
     return (
         f"The {run.check} command `{run.command}` fails before any work ({how}). "
         f"While it fails, it cannot show whether the work breaks something. "
-        "Fix what it reports, or set another command in .planning/config.json."
+        f"Fix what it reports, or set another command in .planning/config.json.{hint}{_end(run.output)}"
     )
+
+
+def _end(output: str) -> str:
+    lines = [f"    {line.strip()[:MOST]}" for line in output.splitlines() if line.strip()][-MOST_LINES:]
+    return "\n".join((" Its output ends with:", *lines)) if lines else ""
 
 
 def _words(command: str) -> list[str]:

@@ -115,7 +115,8 @@ class Forecast(Value, frozen=True, kw_only=True):
     """
     `resumes` names the unfinished run that would go on; `problems` are reasons why none would start.
 
-    `other_plans` are plan files in folders that belong to no phase of the roadmap.
+    `other_plans` are plan files in folders that belong to no phase of the roadmap. `consent` are the lines of what a
+    run would ask its user first, `reach` tells who reaches which hosts.
     """
 
     phases: tuple[PhaseForecast, ...]
@@ -134,3 +135,5 @@ class Forecast(Value, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     token_note: str = ""
     other_plans: tuple[str, ...] = ()
+    consent: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()

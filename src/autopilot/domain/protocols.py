@@ -97,8 +97,12 @@ class Workspace(Protocol):
         """Keep half-done work under `refs/autopilot/interrupted/`; the ref's name, or None when there is none."""
         ...
 
-    def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
-        """What the agent did below `.planning/` of the folder, read without following anything out of it."""
+    def planning_changes(self, folder: str) -> Taken:
+        """
+        What the agent did below `.planning/` of the folder since the folder was laid out, by whatever process.
+
+        Read without following anything out of it.
+        """
         ...
 
     def checkout(self, commit: str, files: Mapping[str, str]) -> AbstractContextManager[str]:
@@ -238,8 +242,10 @@ class FactMaker(Protocol):
         """One fact a runnable criterion, with `files` laid over the checkout; the others are left out."""
         ...
 
-    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
-        """The criteria a few times more in a few seconds, gates left out; of each the first red run, or the last."""
+    def repeated(
+        self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str], times: int
+    ) -> tuple[CommandRun, ...]:
+        """The criteria so many times more, gates left out; of each the first red run, or the last."""
         ...
 
     def gates(self, commit: str, commands: Commands) -> tuple[CommandRun, ...]: ...

@@ -117,11 +117,12 @@ class Ending(Value, frozen=True, kw_only=True):
     What followed the last phase: AMB-24, the requirements with a gap, the new version, and notes on it all.
 
     `covered` are the phases that integration check and self-audit looked at, `uncovered` completed ones that they have
-    not looked at yet.
+    not looked at yet. `unaudited` are those of the `gaps` at which nobody looked.
     """
 
     integration: Integration = "not_run"
     gaps: tuple[str, ...] = ()
+    unaudited: tuple[str, ...] = ()
     version: str = ""
     notes: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()

@@ -65,7 +65,7 @@ class StepAgents:
     def ask(self, question: Question[A]) -> Answered[A]:
         files = self._files(question)
         with Checkouts(lambda call, prompt: self._checkout(call, prompt, files)) as place:
-            value, events, issues = self._settle(question, place, files)
+            value, events, issues = self._settle(question, place)
         wrote = {path: text for event in events for path, text in event.wrote.items()}
         seconds = round(sum(event.seconds for event in events), 3)
         return Answered(value=value, wrote=wrote, seconds=seconds, observed=_observed(events), issues=issues)
@@ -82,7 +82,7 @@ class StepAgents:
         found = "" if change else self._found(self._first_prompt(question))
         place = Workplace(workspace, self._record.commit, self.step_id, files, found)
         try:
-            value, events = self._finished_work(question, place, files)
+            value, events = self._finished_work(question, place)
         except NoAnswer:
             place.leave()
             raise
@@ -93,9 +93,9 @@ class StepAgents:
         findings = (*map(_touched, touched), *map(_left_out, change.left_out))
         return Worked(value=value, change=change, findings=findings)
 
-    def _finished_work(self, question: Question[A], place: Place, files: Mapping[str, str]) -> tuple[A, Heard]:
+    def _finished_work(self, question: Question[A], place: Place) -> tuple[A, Heard]:
         """CTXE-01: work its agent had to leave off is no answer."""
-        value, events, _ = self._settle(question, place, files)
+        value, events, _ = self._settle(question, place)
         if says_exhausted(value):
             raise NoAnswer(EXHAUSTED, "the agent says that its context is used up")
         return value, events
@@ -139,15 +139,13 @@ class StepAgents:
         event = self._record.answered(call) if self._heed_journal else None
         return None if event is None or event.outcome in TROUBLES else event
 
-    def _settle(
-        self, question: Question[A], place: Place, files: Mapping[str, str]
-    ) -> tuple[A, Heard, tuple[str, ...]]:
+    def _settle(self, question: Question[A], place: Place) -> tuple[A, Heard, tuple[str, ...]]:
         """The answer as its type, and what is still wrong with it; one repair if it does not fit."""
         heard: Heard = ()
         prompt, problem = self._first_prompt(question), ""
         again = f"{self.step_id}.2"
         for call_id in (self.step_id, again):
-            event = self._heard(call_id) or self._answer(question, call_id, prompt, place, files)
+            event = self._heard(call_id) or self._answer(question, call_id, prompt, place)
             heard = (*heard, event)
             value, problem = _value(event, question.answer)
             objections = () if value is None else question.objections(_object(event, question.answer))
@@ -162,9 +160,7 @@ class StepAgents:
         unusable = self._record.unusable
         return (AGAIN.format(problem=unusable) if unusable else "") + question.prompt
 
-    def _answer(
-        self, question: Question[A], call_id: str, prompt: str, place: Place, files: Mapping[str, str]
-    ) -> AgentAnswered:
+    def _answer(self, question: Question[A], call_id: str, prompt: str, place: Place) -> AgentAnswered:
         """
         Ask until somebody is to be had.
 
@@ -178,12 +174,12 @@ class StepAgents:
             usual = backend == self._hands.ladders.of(call.role)[0]
             model = call.model if usual else portable(call.model)
             tries = self._turns.tries(call_id)
-            event = self._put(msgspec.structs.replace(call, prompt=prompt, model=model, tries=tries), files, backend)
+            event = self._put(msgspec.structs.replace(call, prompt=prompt, model=model, tries=tries), backend)
             if event.outcome not in TROUBLES:
                 return event
             place.leave()
 
-    def _put(self, call: Call, files: Mapping[str, str], backend: str) -> AgentAnswered:
+    def _put(self, call: Call, backend: str) -> AgentAnswered:
         """Ask, and have the answer on disk before anybody looks at it."""
         hands = self._hands
 
@@ -195,7 +191,7 @@ class StepAgents:
         began = hands.clock.monotonic()
         reply = hands.agent_named(backend, call.role).call(call, started)
         seconds = round(max(hands.clock.monotonic() - began, reply.seconds), 3)
-        taken = hands.workspace.planning_changes(call.folder, files)
+        taken = hands.workspace.planning_changes(call.folder)
         event = _answered(call, redacted(reply, hands.redact), seconds)
         event = msgspec.structs.replace(
             event,

@@ -14,6 +14,7 @@ from autopilot.domain.tables import table
 from autopilot.domain.verdict import Advance, Retry
 
 WANTED = 9.0
+CHECKS = ("compile", "lint", "build")
 VAGUE = (
     "improve code quality", "add more tests", "add better tests", "enhance documentation", "improve quality",
     "needs improvement", "could be better",
@@ -112,13 +113,13 @@ def checks_table(record: PhaseRecord, finished: PhaseFinished) -> str:
     runs = {run.check: run for run in seen.gates} if seen else {}
     words: dict[bool | str, str] = {True: "pass", False: "fail"}
     checks = {name: words.get(found, str(found)) for name, found in finished.outcome.automated_checks.items()}
-    rows = ((name, checks.get(name, "n/a"), _detail(runs.get(name))) for name in ("compile", "lint", "build"))
+    absent = {name: f"does not run here: {why}" for name, why in record.start.unused.items()}
+    details = {name: _detail(runs[name]) if name in runs else absent.get(name, "not configured") for name in CHECKS}
+    rows = ((name, checks.get(name, "n/a"), details[name]) for name in CHECKS)
     return table(("Check", "Result", "Details"), rows)
 
 
-def _detail(run: CommandRun | None) -> str:
-    if run is None:
-        return "not configured"
+def _detail(run: CommandRun) -> str:
     ended = "was cut off" if run.exit_code is None else f"exited {run.exit_code}"
     return f"`{run.command}` {ended}"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from autopilot.domain.auditing import remaining_gaps
+from autopilot.domain.auditing import remaining_gaps, unaudited
 from autopilot.domain.counting import best
 from autopilot.domain.digest import PassDigest
 from autopilot.domain.events import CompletionFinished, RunFinished, RunStopped
@@ -22,6 +22,7 @@ def ending(run: RunRecord, finished: RunFinished) -> Ending:
     return Ending(
         integration=next((done.integration for done in reversed(ends) if done.integration != "not_run"), "not_run"),
         gaps=remaining_gaps(ends),
+        unaudited=unaudited(ends),
         version=next((done.version for done in reversed(ends) if done.version), ""),
         covered=seen.covered,
         uncovered=seen.left,

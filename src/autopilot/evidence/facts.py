@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +27,6 @@ OUTPUT_KEPT = 2000
 # A run that printed more is remembered for its own check only.
 SHARED_OUTPUT = 200_000
 USAGE_ERROR = 4
-REPEATS, REPEAT_SECONDS = 5, 5.0
 # Enough to see a secret as a whole that ends within the kept part.
 LOOKED_AT = 64_000
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -104,14 +102,16 @@ class CommandFacts:
         by_key = {c.key: next(made) for c in (*own, *as_gates)}
         return tuple(by_key[_Check(criterion=c, seconds=0).key] for c in runnable)
 
-    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+    def repeated(
+        self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str], times: int
+    ) -> tuple[CommandRun, ...]:
         """Each time in a checkout of its own, as the first time."""
         gates = {command for _, command in self.commands.configured()}
         left = [c for c in criteria if c.command and not c.behavioural and c.command not in gates]
         seen: dict[str, CommandRun] = {}
-        began, tree, laid = time.monotonic(), self.workspace.tree(commit), _digest(files)
-        for _ in range(REPEATS):
-            if not left or time.monotonic() - began > REPEAT_SECONDS:
+        tree, laid = self.workspace.tree(commit), _digest(files)
+        for _ in range(times):
+            if not left:
                 break
             with self.workspace.checkout(commit, files) as folder:
                 place = _Place(folder=folder, tree=tree, laid=laid)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.phase import NEVER_RUN, Note, Phase, PlanCounts, Roadmap
-from autopilot.planning import drafting, edit, edit_state, folders, roadmap, starting
+from autopilot.planning import drafting, edit, edit_state, evidence, folders, roadmap, starting
 from autopilot.planning.edit_style import NewPhase
 from autopilot.planning.starting import Answers
 from autopilot.planning.whole import ROADMAPS, STATE, Folders, files_of, places_of, read_roadmap
@@ -71,6 +71,7 @@ class Desk:
     root_files: Callable[[], Mapping[str, str]]
     phase_folders: Callable[[], Folders]
     tried: Callable[[str], tuple[Note, ...]] = lambda _: ()
+    recorded: evidence.Recorded = evidence.no_record
 
     def roadmap(self) -> Roadmap:
         return self._roadmap()[1]
@@ -192,7 +193,7 @@ class Desk:
             self.pens.write(path, file.after)
 
     def _roadmap(self) -> tuple[bytes, Roadmap]:
-        found = read_roadmap(lambda path: self.pens.read(self.root / path), self.phase_folders())
+        found = read_roadmap(lambda path: self.pens.read(self.root / path), self.phase_folders(), self.recorded)
         return self.pens.read(self.root / found.path) or b"", found
 
     def _with(self, new: NewPhase, content: bytes, phases: Roadmap, after: bytes) -> Edit:

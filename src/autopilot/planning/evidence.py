@@ -19,6 +19,9 @@ from autopilot.domain.phase import (
 from autopilot.planning import folders, front_matter, markdown, names
 from autopilot.planning.state_md import StatedPosition
 
+Recorded = Callable[[Phase], bool | None]
+"""Whether our own runs completed the phase; None where they know nothing of it."""
+
 _OF_THE_PHASE: frozenset[EvidenceSource] = frozenset({"check-box", "table", "Status line", "heading", "list entry"})
 _OF_PLANS: frozenset[EvidenceSource] = frozenset({"plan count", "plan ticks", "summaries"})
 _CHOSEN: dict[Evidence, EvidenceSource] = {"box": "check-box", "table": "table", "summaries": "summaries"}
@@ -81,8 +84,16 @@ def of_state(roadmap: Roadmap, stated: StatedPosition, path: str) -> dict[str, C
     return found
 
 
-def weighed(roadmap: Roadmap, more: Mapping[str, Sequence[Claim]]) -> Roadmap:
-    """The roadmap with further claims, and each phase's status by all of them."""
+def no_record(_: Phase) -> None:
+    """Implements `Recorded` where nothing has run yet."""
+
+
+def weighed(roadmap: Roadmap, more: Mapping[str, Sequence[Claim]], recorded: Recorded = no_record) -> Roadmap:
+    """
+    The roadmap with further claims, and each phase's status by all of them.
+
+    Where they contradict each other, our own record decides: runs write summaries and leave the user's boxes alone.
+    """
     claims = {phase.id: (*roadmap.claims.get(phase.id, ()), *more.get(phase.id, ())) for phase in roadmap.phases}
     shipped = {one.label for one in roadmap.milestones if one.shipped}
     phases, notes = list[Phase](), list[Note]()
@@ -92,7 +103,11 @@ def weighed(roadmap: Roadmap, more: Mapping[str, Sequence[Claim]]) -> Roadmap:
         if phase.id in roadmap.twofold:
             status = "disputed"
         elif note := _conflict(phase, held, status, roadmap.path):
-            notes.append(note)
+            ended = recorded(phase)
+            if ended is None:
+                notes.append(note)
+            elif status == "disputed":
+                status = "completed" if ended else "not_started"
         phases.append(replace(phase, status=status))
     return replace(roadmap, phases=tuple(phases), claims=claims, notes=(*roadmap.notes, *notes))
 

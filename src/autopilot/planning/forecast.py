@@ -43,7 +43,8 @@ class Surroundings(Value, frozen=True, kw_only=True):
     """
     What was found around the project: prices, sandbox, an open run, reasons not to start.
 
-    `broken` says by its name why a command does not run here, `last` how it ended the last time.
+    `broken` says by its name why a command does not run here, `last` how it ended the last time. `consent` is what a
+    run would ask first, `reach` who reaches which hosts.
     """
 
     per_million: float | None = None
@@ -55,6 +56,8 @@ class Surroundings(Value, frozen=True, kw_only=True):
     resumes: str | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    consent: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
 
 
 def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surroundings) -> Forecast:
@@ -79,6 +82,8 @@ def forecast(project: Project, first: RunStarted, prompts: Prompts, around: Surr
         context_warning=sufficiency.low_summary(low),
         notes=around.notes,
         problems=around.problems,
+        consent=around.consent,
+        reach=around.reach,
         other_plans=project.other_plans,
     )
 

@@ -52,11 +52,18 @@ class _Draft:
         return next((mention for mention in self.mentions if mention.kind == kind), None)
 
 
-def read(text: str | bytes, path: str, stated: StatedPosition | None = None, around: "Around | None" = None) -> Roadmap:
+def read(
+    text: str | bytes,
+    path: str,
+    stated: StatedPosition | None = None,
+    around: "Around | None" = None,
+    recorded: evidence.Recorded = evidence.no_record,
+) -> Roadmap:
     """
     Raises `RoadmapInvalid` when no phase is found: an empty roadmap is never a finished one.
 
-    `stated` is what STATE.md says, which names the active milestone; `around` tells what other files say of phases.
+    `stated` is what STATE.md says, which names the active milestone; `around` tells what other files say of phases,
+    `recorded` what our own runs do.
     """
     document = markdown.read(text)
     found = collect(document)
@@ -78,7 +85,7 @@ def read(text: str | bytes, path: str, stated: StatedPosition | None = None, aro
         claims={draft.id: tuple(_claims(draft, document, found, path)) for draft in drafts},
         twofold=frozenset(draft.id for draft in drafts if any(_twofold(draft))),
     )
-    weighed = evidence.weighed(read_so_far, around(read_so_far) if around else {})
+    weighed = evidence.weighed(read_so_far, around(read_so_far) if around else {}, recorded)
     told = sorted([*weighed.notes, *aside_notes(weighed.phases, path)], key=lambda note: note.line)
     return replace(weighed, notes=tuple(told))
 

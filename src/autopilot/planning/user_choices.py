@@ -161,6 +161,12 @@ def applied(settings: Settings, choices: UserChoices) -> Settings:
     )
 
 
+def opened_by(choices: UserChoices, request: RunRequest) -> UserChoices:
+    """The same, with the network open where the command line opens it."""
+    network = msgspec.structs.replace(choices.network, open=choices.network.open or request.open_network)
+    return msgspec.structs.replace(choices, network=network)
+
+
 def network_of(choices: NetworkChoices) -> Network:
     named = choices.registries
     return Network(

@@ -66,7 +66,12 @@ class Project(Value, frozen=True, kw_only=True):
     roadmap_sha256: str = ""
 
 
-def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folders) -> Project:
+def understand(
+    read: Reader,
+    root_files: Mapping[str, str],
+    phase_folders: Folders,
+    recorded: evidence.Recorded = evidence.no_record,
+) -> Project:
     """
     `read` gives a file's bytes by its path in the project, or None; nothing is written.
 
@@ -74,7 +79,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
     `phase_folders` are the folders below `.planning/phases`, with the names of the files in each.
     """
     settings = config.read(read(CONFIG), CONFIG)
-    found = read_roadmap(read, phase_folders)
+    found = read_roadmap(read, phase_folders, recorded)
     path = found.path
     detected = detect.detect(root_files)
     commands = detect.merge(settings, detected)
@@ -105,7 +110,7 @@ def understand(read: Reader, root_files: Mapping[str, str], phase_folders: Folde
     )
 
 
-def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
+def read_roadmap(read: Reader, phase_folders: Folders, recorded: evidence.Recorded = evidence.no_record) -> Roadmap:
     """The roadmap with all that the planning files say of its phases. Raises `RoadmapInvalid` when there is none."""
     path = next((p for p in ROADMAPS if read(p) is not None), None)
     text = read(path) if path else None
@@ -113,7 +118,8 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
         raise between.milestones_error(read, ROADMAPS[0]) or RoadmapInvalid(
             f"No roadmap found at {ROADMAPS[0]}.",
             why="Autopilot drives the phases of a roadmap; without one it has nothing to do.",
-            do=f"Write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line `**Goal**: ...` for each phase.",
+            do=f"Make one with `autopilot init`, or write {ROADMAPS[0]} with a heading `### Phase 1: Name` and a line "
+            "`**Goal**: ...` for each phase.",
         )
     stated = state_md.read(read(STATE) or b"")
 
@@ -128,7 +134,7 @@ def read_roadmap(read: Reader, phase_folders: Folders) -> Roadmap:
         return claims
 
     try:
-        return roadmap.read(text, path, stated, around)
+        return roadmap.read(text, path, stated, around, recorded)
     except RoadmapInvalid as error:
         raise _with_plans(between.milestones_error(read, path) or error, phase_folders) from None
 

@@ -117,11 +117,12 @@ class LandlockAgents:
         find_program(job.argv[0], job.cwd, job.env)
         if self.proxy or self.view.open_network:
             return self._caged(job, started)
-        with passage(job, "beside", self.view.records) as way_out:
+        telling = self.to_proxy is not None and self.to_proxy.by_address
+        with passage(job, "beside", self.view.records, telling=telling) as way_out:
             return way_out.told_by(self._caged(_through(way_out, job), started, way_out))
 
     def _caged(self, job: Job, started: Started, way_out: Passage | None = None) -> Ran:
-        program, network = self._network(("127.0.0.1", way_out.port) if way_out else self.proxy)
+        program, network = self._network(("127.0.0.1", way_out.port) if way_out else self.proxy, way_out)
         seen = sight(job, self.view)
         with scratch_folder() as scratch:
             private = scratch.path
@@ -135,13 +136,13 @@ class LandlockAgents:
             ran = self.processes.run(holding(scratch, caged), started)
             return never_begun(ran) if complains(ran) or no_way_out(ran, way_out) else ran
 
-    def _network(self, proxy: Address | None) -> tuple[bytes, tuple[str, ...]]:
+    def _network(self, proxy: Address | None, way_out: Passage | None) -> tuple[bytes, tuple[str, ...]]:
         """The filter, and the launcher's words about the network."""
         if proxy is None:
             return self.fences.filter, ()
         if self.to_proxy is None:
             raise no_fence()
-        return self.to_proxy.filter, self.to_proxy.words(proxy[1])
+        return self.to_proxy.filter, self.to_proxy.words(proxy[1], way_out.telling if way_out else None)
 
     def sweep(self, mark: str) -> int:
         return self.processes.sweep(mark)

@@ -35,7 +35,7 @@ SINCE = ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV))
 NETWORK_SINCE, SIGNALS_SINCE = 4, 6
 BIND_TCP, CONNECT_TCP = 0b01, 0b10
 LIST, READ, WRITE = "--list", "--read", "--write"
-FILTER, ASK, PORT = "--filter", "--ask", "--port"
+FILTER, ASK, PORT, TELL = "--filter", "--ask", "--port", "--tell"
 CANNOT, COMPLAINT = 125, "confine: "
 # How a filter asks us, and we answer.
 SET_FILTER, NEW_LISTENER, WAIT_KILLABLE, PIDFD_THREAD = 1, 1 << 3, 1 << 5, os.O_EXCL
@@ -46,6 +46,7 @@ SOL_SOCKET, SO_DOMAIN, MOST_WAITING = 1, 39, 4096
 SIZES = {INET: 16, INET6: 24, NETLINK: 12}
 ANY_PORT, EVERYWHERE, LOOPBACK, LOOPBACK6 = bytes(2), bytes(16), bytes((127, 0, 0, 1)), bytes(15) + b"\1"
 MAPPED = bytes(10) + b"\xff\xff"
+NAMES = {LOOPBACK: "127.0.0.1", MAPPED + LOOPBACK: "127.0.0.1", LOOPBACK6: "::1"}
 
 
 def abi() -> int:
@@ -138,6 +139,7 @@ class Order:
         self.paths = {kind: [value for name, value in options if name == kind] for kind in (LIST, READ, WRITE)}
         self.filter = bytes.fromhex(dict(options)[FILTER])
         self.proxy = next((int(value) for name, value in options if name == ASK), None)
+        self.telling = next((int(value) for name, value in options if name == TELL), None)
         ports = [int(value) for name, value in options if name == PORT]
         self.ports = ports if ports or self.proxy is not None else None
         self.argv = words[end + 1 :]
@@ -196,11 +198,12 @@ class Gate:
     Carries out what the child asks for: connections to its proxy, and servers that only this machine can reach.
 
     We read an address once and act on our copy, with our hold of the socket. So it does not matter what another
-    thread of the child changes meanwhile.
+    thread of the child changes meanwhile. `telling` is where we say which loopback ports we refused, for the user.
     """
 
-    def __init__(self, listener: int, port: int) -> None:
+    def __init__(self, listener: int, port: int, telling: int | None) -> None:
         self.listener, self._port, self._system = listener, port.to_bytes(2, "big"), libc()
+        self._telling = telling
         self._bound: set[int] = set()
         self._calls = {_number(42, 203): self._connect, _number(49, 200): self._bind, _number(50, 201): self._listen}
 
@@ -243,8 +246,17 @@ class Gate:
         proxy = port == self._port and host in {LOOPBACK, MAPPED + LOOPBACK}
         kernel = family == NETLINK and not any(address[2:])
         if not proxy and not kernel:
+            self._tell(host, port)
             raise OSError(errno.EACCES, "neither the proxy nor the kernel")
         done(self._system.connect(socket, address, len(address)))
+
+    def _tell(self, host: bytes, port: bytes) -> None:
+        if self._telling is None or host not in NAMES:
+            return
+        try:
+            os.write(self._telling, f"{NAMES[host]} {int.from_bytes(port, 'big')}".encode())
+        except OSError:
+            return  # more than anyone reads
 
     def _bind(self, socket: int, address: bytes, _: int) -> None:
         family, port, host = parts_of(address)
@@ -370,6 +382,8 @@ def main(words: list[str]) -> int:
     if os.getppid() != parent:
         return CANNOT
     order, hand_over = Order(words), HandOver()
+    if order.telling is not None:
+        os.set_inheritable(order.telling, False)  # noqa: FBT003 - it takes no name
     try:
         drop_powers()  # ours too: what the child asks for is done with no more power than it has
         child = os.fork()
@@ -380,7 +394,7 @@ def main(words: list[str]) -> int:
         os.write(2, f"{COMPLAINT}{error}\n".encode())
         os._exit(CANNOT)
     listener = hand_over.take(child) if order.proxy is not None else None
-    gate = Gate(listener, order.proxy) if listener is not None and order.proxy is not None else None
+    gate = Gate(listener, order.proxy, order.telling) if listener is not None and order.proxy is not None else None
     status = attend(child, gate) if gate else os.waitpid(child, 0)[1]
     end_all()
     code = os.waitstatus_to_exitcode(status)

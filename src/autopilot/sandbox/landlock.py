@@ -38,8 +38,11 @@ class ToProxy:
     filter: bytes
     by_address: bool
 
-    def words(self, port: int) -> tuple[str, str]:
-        return (confine.ASK if self.by_address else confine.PORT, str(port))
+    def words(self, port: int, telling: int | None = None) -> tuple[str, ...]:
+        """With the open file where the launcher tells of the refusals it makes."""
+        if not self.by_address:
+            return (confine.PORT, str(port))
+        return (confine.ASK, str(port), *(() if telling is None else (confine.TELL, str(telling))))
 
 
 class Landlock:

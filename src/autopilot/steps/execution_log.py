@@ -21,7 +21,7 @@ def artifacts(record: PhaseRecord) -> dict[str, str]:
         return {}
     newest = {work.task: work for work in works}
     parts = [f"# Execution Log: Phase {record.phase.id} -- {record.phase.name}\n"]
-    parts += [f"Before the first task: {baseline_words(works[0])}\n"]
+    parts += [f"Before the first task: {baseline_words(works[0], record.start.unused)}\n"]
     parts += [log_entry(record, task, newest[task.id]) for task in task_order(record.tasks) if task.id in newest]
     return {log_name(record): "\n".join(parts)}
 
@@ -48,7 +48,7 @@ def log_entry(record: PhaseRecord, task: Task, work: Work) -> str:
             f"- **Evidence:**\n{run_lines(work.after)}",
             f"- **Test results:** {sum(r.passed for r in work.after)}/{len(work.after)} commands passed",
             f"- **Confidence:** {confidence}",
-            f"- **Gate Results:**\n{gate_lines(work, record.start.settings.commands)}",
+            f"- **Gate Results:**\n{gate_lines(work, record.start.settings.commands, record.start.unused)}",
             f"- **Mini-Verification:**\n{mini_verification(record, work)}",
             f"- **Findings:**\n{finding_lines((*work.findings, *claim_differences(record, task.id)))}",
             f"- **The agent's claim:** {claim.tasks_completed or '-'} completed, {claim.tasks_failed or '-'} failed",

@@ -1,5 +1,8 @@
 """The project's gates on one task's work, in words: for its log and for whoever has to mend it."""
 
+from collections.abc import Collection
+
+from autopilot.domain.does_not_run import gate_missing
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.progress import new_failures
 from autopilot.domain.settings import Commands
@@ -8,7 +11,7 @@ from autopilot.domain.test_counts import counts_in
 ALWAYS_TOLD = ("compile", "lint", "test")
 
 
-def gate_lines(work: Work, commands: Commands) -> str:
+def gate_lines(work: Work, commands: Commands, unused: Collection[str]) -> str:
     """One line a gate. EXEC-C0: one without a command is told as skipped; that is no error."""
     runs = {run.check: run for run in work.gates_after}
     configured = {name for name, _ in commands.configured()}
@@ -17,8 +20,7 @@ def gate_lines(work: Work, commands: Commands) -> str:
         if name in runs:
             lines.append(f"  - **{name.title()}:** {_told(runs[name])}")
         elif name not in configured:
-            skipped = f"{name.title()} command not configured -- {name} gate skipped."
-            lines.append(f"  - **{name.title()}:** SKIPPED ({skipped})")
+            lines.append(f"  - **{name.title()}:** SKIPPED ({gate_missing(name, unused)})")
         else:
             lines.append(f"  - **{name.title()}:** not run")
     return "\n".join(lines)
@@ -39,10 +41,10 @@ def gate_words(work: Work) -> str:
     return ", ".join(words)
 
 
-def baseline_words(work: Work) -> str:
+def baseline_words(work: Work, unused: Collection[str]) -> str:
     """EXEC-06: how the gates stood before anything was done."""
     runs = {run.check: run for run in work.gates_before}
-    words = dict.fromkeys(ALWAYS_TOLD, "not configured")
+    words = {name: "does not run here" if name in unused else "not configured" for name in ALWAYS_TOLD}
     words |= {name: "PASS" if run.passed else "FAIL" for name, run in runs.items()}
     return ", ".join(f"{name} {word}" for name, word in words.items())
 

@@ -1,7 +1,9 @@
 """EXEC-06: what an executor is told before its first task: where to look, how the code stood, what failed before."""
 
 import re
+from collections.abc import Collection
 
+from autopilot.domain.does_not_run import gate_missing
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.numerals import read_number
 from autopilot.domain.phase import Task
@@ -11,7 +13,6 @@ from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Primed
 
 MOST_FILES = 5
-NOT_CONFIGURED = "Compile command not configured -- compile gate skipped."
 NO_LEARNINGS = "no learnings file found"
 NO_MAP = "not found"
 _COUNTED = re.compile(r"\b(\d+) errors?\b", re.IGNORECASE)
@@ -31,7 +32,7 @@ def prime(record: PhaseRecord, tools: Tools) -> Primed | None:
     baseline = next((run for run in gates if run.check == "compile"), None)
     return Primed(
         files=tools.facts.related(record.commit, named)[:MOST_FILES] if named else (),
-        baseline=baseline_words(baseline),
+        baseline=baseline_words(baseline, record.start.unused),
         learnings=learnings_words(tools.learnings),
         repo_map=map_words(tools.facts.mapped(record.commit)),
         known=tools.facts.known(record.commit, _said(record)),
@@ -49,9 +50,9 @@ def _to_do(record: PhaseRecord) -> tuple[Task, ...]:
     return plan.tasks if record.brief.cycle and plan else auto_tasks(record)
 
 
-def baseline_words(run: CommandRun | None) -> str:
+def baseline_words(run: CommandRun | None, unused: Collection[str] = ()) -> str:
     if run is None:
-        return NOT_CONFIGURED
+        return gate_missing("compile", unused)
     return "PASS (0 errors)" if run.passed else f"FAIL ({error_count(run.output)} errors)"
 
 

@@ -9,9 +9,11 @@ from autopilot.domain.phase import Criterion
 from autopilot.domain.protocols import Tools
 from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Verified
+from autopilot.domain.settings import Limits
 from autopilot.steps.frozen import frozen_tests
 
-QUICK_S = 1.0
+# How often a criterion is run again at most, and which share of a phase's time all of that may take at worst.
+MOST, SHARE = 5, 0.1
 # A look at a file says the same each time.
 _LOOKS = re.compile(
     r"(?:!\s*)?(?:test|\[|grep|egrep|fgrep|cat|ls|diff|cmp|wc|head|tail|sort|cut|echo|printf|true|stat)(?=\s|$)"
@@ -20,15 +22,26 @@ _JOINTS = re.compile(r"\|\|?|&&|;|\n")
 
 
 def steadied(record: PhaseRecord, tools: Tools, found: Verified, commit: str) -> Verified:
-    """The quick ones are run a few times more; one that fails then is a blocker."""
-    quick = {run.command for run in found.checks if run.passed and run.seconds <= QUICK_S}
-    wanted = tuple(c for c in record.phase.criteria if c.command in quick and runs_something(c))
-    runs = tools.facts.repeated(commit, wanted, frozen_tests(record, record.plan)) if wanted else ()
+    """Those that start a program are run a few times more; one that fails then is a blocker."""
+    held = {run.command for run in found.checks if run.passed}
+    wanted = tuple(c for c in record.phase.criteria if c.command in held and runs_something(c))
+    times = repeats(len(wanted), record.start.settings.limits) if wanted else 0
+    runs = tools.facts.repeated(commit, wanted, frozen_tests(record, record.plan), times) if wanted else ()
     return msgspec.structs.replace(
         found,
         findings=(*found.findings, *(_unsteady(run) for run in runs if not run.passed)),
         extra=(*found.extra, *map(_marked, runs)),
     )
+
+
+def repeats(criteria: int, limits: Limits) -> int:
+    """
+    How many times more each of so many criteria is run: once at least.
+
+    By the limits alone and never by how long a run took: a slow machine has to look as closely as a fast one.
+    """
+    runs = SHARE * limits.minutes_per_phase * 60 / max(1, limits.command_seconds)
+    return max(1, int(min(MOST, runs / criteria)))
 
 
 def runs_something(criterion: Criterion) -> bool:

@@ -129,7 +129,17 @@ def _all_done(end: RunEnd, start: RunStarted | None) -> Iterator[str]:
         yield "All phases complete. Project is done." if start else "All phases of this run are complete."
     elif end.closing.gaps or end.closing.integration == "fail":
         yield clean(end.reason, 400)
-        yield "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
+        yield _way_on(end.closing)
+
+
+def _way_on(ending: Ending) -> str:
+    """What no one looked at may well be done: only what was found missing is work for a phase."""
+    if ending.integration == "fail" or set(ending.gaps) - set(ending.unaudited):
+        return "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"
+    names = " ".join(clean(gap, 40) for gap in ending.unaudited)
+    if ending.uncovered:
+        return f"To have {names} audited: autopilot resume"
+    return f"The reviewer left out {names}: check that it is done."
 
 
 def _unshown(end: RunEnd) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from autopilot.domain.completion import SelfAudit
 from autopilot.domain.deferrals import summary_lines
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
-from autopilot.domain.reach import host_line
+from autopilot.domain.reach import NOT_SHARED, host_line, is_here
 from autopilot.domain.record import RunRecord
 from autopilot.domain.request import Ending
 from autopilot.domain.uniformity import CRITICAL_TIER, alerts, completed
@@ -75,6 +75,10 @@ def _hosts(ended: Ended) -> Iterator[str]:
     yield "Agents were not let through to these. To allow one, add it to the list in [network] of your config.toml."
     yield ""
     yield from (f"- {clean(host)} ({count}): `{clean(host_line(host))}`" for host, count in ended.refused.items())
+    here = ", ".join(clean(host) for host in ended.refused if is_here(host))
+    if here:
+        yield ""
+        yield f"{here}: {NOT_SHARED}"
 
 
 def _phases(ended: Ended) -> Iterator[str]:

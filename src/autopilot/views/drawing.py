@@ -1,5 +1,6 @@
 """How each entry of the journal changes the picture of its run. Pure; a picture may be begun in the middle of a run."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
@@ -182,9 +183,21 @@ def _standing(before: Before | None) -> float | None:
 
 
 def agent_name(told: str) -> str:
-    """Without the folders of the files it names: `exec:python3 agent.py`."""
+    """Without the folders of the files it names: `exec:python3 agent.py`. What only contains a path stays whole."""
     kind, colon, rest = clean(told, 400).partition(":")
-    return clean(f"{kind}{colon}{' '.join(word.rpartition('/')[2] or word for word in rest.split())}", 40)
+    try:
+        words = [_without_folders(word) for word in shlex.split(rest)]
+    except ValueError:
+        return clean(f"{kind}{colon}{rest}", 40)
+    shown = (word if set(word).isdisjoint(" \t'\"") else shlex.quote(word) for word in words)
+    return clean(f"{kind}{colon}{' '.join(shown)}", 40)
+
+
+def _without_folders(word: str) -> str:
+    """Of a file or `--option=file`; a URL and a script of a shell are neither."""
+    option, equals, file = word.rpartition("=") if word.startswith("-") else ("", "", word)
+    plain = file.startswith(("/", "./", "../", "~/")) and not set(file) & set("|;&<>$")
+    return f"{option}{equals}{file.rpartition('/')[2] or file}" if plain else word
 
 
 def _stood(event: RunStarted, phase: str, marked: str) -> str:

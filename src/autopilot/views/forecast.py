@@ -122,6 +122,13 @@ def _surroundings(forecast: Forecast) -> Iterator[str]:
     reviewer = f", reviewer {clean(forecast.reviewer)}" if forecast.reviewer else ""
     yield f"Agent: {clean(forecast.agent)}{reviewer}, model {clean(forecast.model or 'its own')}"
     yield f"Sandbox: {clean(forecast.sandbox, 300)}"
+    for number, line in enumerate(forecast.reach):
+        yield f"{'' if number else 'Network:':<8} {clean(line, 300)}"
+    if forecast.consent:
+        yield ""
+        yield "A run asks for your consent first."
+        # The table has wrapped its lines and written out what a terminal would act upon.
+        yield from forecast.consent
 
 
 def _warnings(forecast: Forecast) -> Iterator[str]:

@@ -7,7 +7,7 @@ from autopilot.views.estimate import run_left, run_seconds
 from autopilot.views.frame_parts import agent_lines, pass_lines, roadmap_lines, used_words, wait_lines
 from autopilot.views.picture import OVER, Picture
 from autopilot.views.screen import Screen
-from autopilot.views.spans import Line, Span, beside, cut, plain, rule, spread
+from autopilot.views.spans import Line, Span, beside, cut, plain, rule, spread, width_of
 
 WIDE = 120
 LEAST_ROADMAP, LEAST_CAUTIONS = 3, 1
@@ -34,14 +34,25 @@ def text_of(lines: Sequence[Line]) -> str:
     return "".join("".join(span.text for span in line).rstrip() + "\n" for line in lines)
 
 
+def _who(picture: Picture, room: int) -> str:
+    """As much of agent, model and branch as there is room for, each whole: half a word says less than none."""
+    program = picture.agent.partition(" ")[0]
+    on = f"on {picture.branch}" if picture.branch else ""
+    wordings = ((picture.agent, picture.model, on), (program, picture.model, on), (program, picture.model), (program,))
+    told = (" ".join(filter(None, parts)) for parts in wordings)
+    return next((text for text in told if len(text) <= room), "")
+
+
 def _head(picture: Picture, screen: Screen) -> list[Line]:
-    who = " ".join(part for part in (picture.agent, picture.model) if part)
-    branch = f" on {picture.branch}" if picture.branch else ""
     style = _STATES.get(picture.state, "")
     worked = short(run_seconds(picture, screen.now))
-    name = [Span("Autopilot ", "bold"), Span(picture.run or "-", "bold"), Span(f"  {who}{branch}", "dim")]
+    name, state = (
+        [Span("Autopilot ", "bold"), Span(picture.run or "-", "bold")],
+        [Span(picture.state, style), Span(f" {worked}")],
+    )
+    who = _who(picture, screen.width - width_of(name) - width_of(state) - len("  ") - 1)
     lines = [
-        spread(name, [Span(picture.state, style), Span(f" {worked}")], screen.width),
+        spread([*name, Span(f"  {who}", "dim")], state, screen.width),
         spread(plain(_counts(picture)), plain(_left(picture, screen.now), "dim"), screen.width),
         plain(used_words(picture, screen.now, screen.width)),
     ]

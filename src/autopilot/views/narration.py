@@ -155,7 +155,8 @@ class Narrator:
             yield f"{left} independent phases remain. Continuing execution."
         self.failed, self.blocked = None, False
         self.opened[brief.phase.id] = at, brief
-        told = self.told[brief.phase.id] = PassLines(brief.phase.id, brief, self.start.settings if self.start else None)
+        known = (self.start.settings, self.start.unused) if self.start else ()
+        told = self.told[brief.phase.id] = PassLines(brief.phase.id, brief, *known)
         yield from redo_lines.opening(brief, self.scores.get(brief.phase.id))
         if brief.cycle and brief.found:
             yield f"Phase {brief.phase.id}: mending what a person found ({len(brief.found)})."

@@ -144,8 +144,13 @@ def _marked(tasks: tuple[TaskRow, ...], task: str, state: TaskState) -> tuple[Ta
 
 
 def _asked(known: OpenPass, event: AgentStarted, entry: Entry) -> OpenPass:
+    """The call under way; it takes the place of one that a process before this one made and nobody answered."""
     call = CallRow(call=event.call, entry=entry.number, role=event.role, began=entry.at)
-    return _of_newest(known, lambda calls: (*calls, call))
+
+    def asked(calls: tuple[CallRow, ...]) -> tuple[CallRow, ...]:
+        return (*(row for row in calls if row.call != event.call or row.seconds is not None), call)
+
+    return _of_newest(known, asked)
 
 
 def _told(known: OpenPass, event: AgentAnswered, entry: Entry) -> OpenPass:

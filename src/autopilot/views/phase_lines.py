@@ -1,11 +1,12 @@
 """One pass of a phase as plain lines: its steps, its tasks, and what its gates decided."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from autopilot.domain.answers import SEVERITY, DivergenceOpinion, JudgeOpinion, Recommendation
 from autopilot.domain.deferral import REJECTED
+from autopilot.domain.does_not_run import gate_missing
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished, StepStarted
 from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
 from autopilot.domain.passes import Brief
@@ -53,8 +54,10 @@ class PassLines:
     of the lines.
     """
 
-    def __init__(self, phase: str, brief: Brief | None = None, settings: Settings | None = None) -> None:
-        self.phase, self.brief, self.settings = phase, brief, settings
+    def __init__(
+        self, phase: str, brief: Brief | None = None, settings: Settings | None = None, unused: Collection[str] = ()
+    ) -> None:
+        self.phase, self.brief, self.settings, self.unused = phase, brief, settings, unused
         self.limits = settings.limits if settings else Limits()
         self.tasks: tuple[Task, ...] = (remediation_task(brief),) if brief and brief.cycle else ()
         self.task = ""
@@ -114,7 +117,7 @@ class PassLines:
         tasks = f" -- {len(self.tasks)} tasks" if heading == "EXECUTE" and self.tasks else ""
         yield f"[Phase {self.phase}] Step: {heading} ({number_of(heading)}/{len(HEADINGS)}){tasks}"
         if heading == "EXECUTE" and self.settings:
-            yield from _missing_gates(self.settings.commands)
+            yield from _missing_gates(self.settings.commands, self.unused)
         self.open = heading
 
     def _debugging(self, event: StepStarted) -> Iterator[str]:
@@ -309,10 +312,11 @@ def _rated(phase: str, score: float, threshold: float) -> str:
     return f"Phase {phase} completed at {score:.1f}/10 {bar}. Returning to orchestrator for remediation decision."
 
 
-def _missing_gates(commands: Commands) -> Iterator[str]:
-    if not commands.compile and not commands.lint:
-        yield "Compile/lint command not configured -- gate skipped."
-    elif not commands.compile:
-        yield "Compile command not configured -- compile gate skipped."
-    elif not commands.lint:
-        yield "Lint command not configured -- lint gate skipped."
+def _missing_gates(commands: Commands, unused: Collection[str]) -> Iterator[str]:
+    """EXEC-C0. A command that does not run here was found all the same, so it is not called unconfigured."""
+    missing = [name for name in ("compile", "lint") if not getattr(commands, name)]
+    if len(missing) > 1 and len({name in unused for name in missing}) == 1:
+        why, what = ("does not run here", "absent") if missing[0] in unused else ("not configured", "skipped")
+        yield f"Compile/lint command {why} -- gate {what}."
+    else:
+        yield from (gate_missing(name, unused) for name in missing)

@@ -26,10 +26,16 @@ from autopilot.workspace.volume import BY_PRODUCTS, Measuring
 
 
 class Laid(msgspec.Struct, frozen=True):
-    """What was last laid out in a slot. Written last, so a slot without it was cut off half-way."""
+    """
+    What was last laid out in a slot. Written last, so a slot without it was cut off half-way.
+
+    `planning` has the hashes of our own files there, by path: what differs from them the agent did, whatever a later
+    process would lay there.
+    """
 
     commit: str
     links: tuple[str, ...]
+    planning: dict[str, str] = {}
 
 
 MOST_TOLD, MOST_LISTED = 20, 16
@@ -110,13 +116,13 @@ class Slot:
             return remember(self.listings, commit, parse_listing(listed), MOST_LISTED)
         return self.listings[commit]
 
-    def finish(self, commit: str, listing: Listing) -> None:
+    def finish(self, commit: str, listing: Listing, planning: dict[str, str]) -> None:
         """Give the folder its `.git` and mark the slot as complete."""
         shown = self.veil.over(commit) if self.veil else commit
         self.history.hold(shown)
         self.skeleton.lay(self.folder, shown, self.index)
         part = self._record.with_suffix(".part")
-        part.write_bytes(msgspec.json.encode(Laid(commit, listing.links)))
+        part.write_bytes(msgspec.json.encode(Laid(commit, listing.links, planning)))
         part.replace(self._record)
 
     def _reused(self, before: Laid, bare: str) -> bool:

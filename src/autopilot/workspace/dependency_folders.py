@@ -124,5 +124,5 @@ ADVICE = (
 
 
 def advice(root: Path) -> str:
-    """A set-up command that fits the project's lock file, to be written into the config by its user."""
-    return next((command for file, command in ADVICE if (root / file).is_file()), "...")
+    """A set-up command that fits the project's lock file, to be written into the config by its user; else empty."""
+    return next((command for file, command in ADVICE if (root / file).is_file()), "")

@@ -285,9 +285,10 @@ class GitWorkspace:
         with storage_errors("keeping interrupted work"):
             return self._slot_at(Path(folder)).keep_interrupted(base, step)
 
-    def planning_changes(self, folder: str, files: Mapping[str, str]) -> Taken:
-        top = self._within.above(Path(folder))
-        return take_back(Path(folder) if self._within.is_plain(top) else top / "gone", files)
+    def planning_changes(self, folder: str) -> Taken:
+        slot = self._slot_at(Path(folder))
+        laid, plain = slot.laid(), self._within.is_plain(slot.folder)
+        return take_back(Path(folder) if plain else slot.folder / "gone", laid.planning if laid else {})
 
     @contextmanager
     def checkout(self, commit: str, files: Mapping[str, str]) -> Iterator[str]:
@@ -465,7 +466,7 @@ class GitWorkspace:
         """The project's folder in it."""
         listing = slot.reset(commit)
         place = self._within.laid(slot.folder)
-        overlay(place, files)
+        planning = overlay(place, files)
         lay_links(slot.folder, self._source.links(commit))
-        slot.finish(commit, listing)
+        slot.finish(commit, listing, planning)
         return str(place)

@@ -82,8 +82,31 @@ class History:
     def _pack(self, wanted: tuple[str, ...], held: tuple[str, ...], ok: tuple[int, ...]) -> bool:
         """False when what we hold is unknown to our repository: it has been made anew since."""
         words = "".join([*(f"{tip}\n" for tip in wanted), *(f"^{tip}\n" for tip in held)])
-        target = str(self.objects / "pack" / "pack")
-        return self.git.run("pack-objects", "--revs", "--quiet", target, stdin=words.encode(), ok=ok).exit_code == 0
+        with self._fresh() as objects:
+            # git renames what it has packed, so it works where the copy is: our repository may be on another disk.
+            packer = self.git.at(GIT_OBJECT_DIRECTORY=objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=self._ours)
+            target = str(objects / "pack" / "pack")
+            done = packer.run("pack-objects", "--revs", "--quiet", target, stdin=words.encode(), ok=ok).exit_code == 0
+            for path in sorted((objects / "pack").glob("pack-*"), key=lambda made: made.suffix != ".pack"):
+                path.rename(self.objects / "pack" / path.name)
+        return done
+
+    @property
+    def _ours(self) -> str:
+        """The objects of our own repository, quoted: git would take a colon in the path for the end of it."""
+        path = str(Path(self.git.env["GIT_DIR"]) / "objects").replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{path}"'
+
+    @contextmanager
+    def _fresh(self) -> Iterator[Path]:
+        """An empty folder for objects next to the copy."""
+        folder = self.folder.with_name(f"{self.folder.name}.new")
+        remove(folder)
+        (folder / "pack").mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            remove(folder)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

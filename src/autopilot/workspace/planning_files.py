@@ -1,5 +1,6 @@
 """Planning files: read from the user once, laid over clones, taken back with care, and written home again."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, count
@@ -22,20 +23,21 @@ def checked(files: Mapping[str, str]) -> Mapping[str, str]:
     return files
 
 
-def overlay(folder: Path, files: Mapping[str, str]) -> None:
-    """`.planning` of the folder holds exactly these files."""
+def overlay(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """`.planning` of the folder holds exactly these files. Returns their hashes, for `take_back`."""
     checked(files)
     remove(folder / FOLDER)
     with opened(folder) as top:
         for path, text in files.items():
             write_new(top, path, text.encode("utf-8", "replace"))
+    return {path: _sha256(text) for path, text in files.items()}
 
 
-def take_back(folder: Path, files: Mapping[str, str]) -> Taken:
-    """What differs below `.planning` of a folder from what was laid there."""
+def take_back(folder: Path, laid: Mapping[str, str]) -> Taken:
+    """What differs below `.planning` of a folder from what was laid there, by the hashes of `overlay`."""
     found, refused = _read(folder)
-    changes: dict[str, str | None] = {path: text for path, text in found.items() if files.get(path) != text}
-    changes |= {path: None for path in files if path not in found and path not in refused}
+    changes: dict[str, str | None] = {path: text for path, text in found.items() if laid.get(path) != _sha256(text)}
+    changes |= {path: None for path in laid if path not in found and path not in refused}
     return Taken(changes=changes, refused=tuple(f"{path}: {why}" for path, why in sorted(refused.items())))
 
 
@@ -55,6 +57,10 @@ def _read(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
             except Refused as why:
                 refused[path] = str(why)
     return found, refused
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _visible(path: str) -> str:

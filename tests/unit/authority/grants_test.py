@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.authority.grants import Grant, GrantedAgent, Grants, hashed
+from autopilot.authority.grants import Grant, GrantedAgent, Grants
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.request import Resumption
@@ -22,9 +22,7 @@ RUN = "run-2026-01-01-120000"
 def grant_for(root: Path, settings: Settings | None = None, tier: str = "bubblewrap") -> Grant:
     agent = GrantedAgent(name="claude", roles=("agent",), program="/usr/bin/claude", argv=("/usr/bin/claude",))
     settings = settings or Settings(agent="claude", setup="npm ci")
-    return Grant(
-        run=RUN, root=str(root), version="0", settings=settings, tier=tier, agents=(agent,), setup_sha256=hashed("npm ci")
-    )  # fmt: skip
+    return Grant(run=RUN, root=str(root), version="0", settings=settings, tier=tier, agents=(agent,))
 
 
 def test_a_grant_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -102,8 +102,28 @@ def test_only_the_difference_is_shown() -> None:
         "         + npm ci; ./go.sh",
         "         go.sh changed",
         "         new.sh is new",
-        "         .planning/config.json:4: runs WITH NETWORK, without your home, in a copy",
+        "         .planning/config.json:4: runs with registries as its only network, without your home, in a copy",
     ]
+
+
+@given(SURFACES)
+def test_who_agreed_in_a_sandbox_did_not_agree_without_one(surface: Surface) -> None:
+    free = replace(surface, unconfined=True)
+    running = {part.name for part in surface.parts if part.kind in {"setup", "gate", "launch"}}
+
+    assert {change.part.name for change in missing(free, agreed(surface))} == running
+    assert missing(surface, agreed(free)) == missing(free, agreed(free)) == ()
+    assert free.sha256 != surface.sha256
+
+
+@given(SURFACES, SURFACES)
+def test_a_later_yes_in_a_sandbox_frees_nothing_new_and_takes_nothing_back(before: Surface, after: Surface) -> None:
+    known = agreed(replace(before, unconfined=True))
+    now = agreed(after, known)
+
+    assert {name for name, part in now.items() if part.unconfined} == {
+        part.name for part in after.parts if part in before.parts or part.sha256 in {p.sha256 for p in before.parts}
+    }
 
 
 def test_without_a_sandbox_the_table_says_so() -> None:

@@ -23,7 +23,7 @@ def trust(tmp_path: Path) -> Trust:
 
 def checkout(folder: Path, name: str, inode: int = 1) -> Place:
     (folder / name).mkdir(exist_ok=True)
-    return Place(root=str(folder / name), device=1, user=1, inode=inode)
+    return Place(root=str(folder / name), user=1, inode=inode)
 
 
 def test_an_answer_is_kept_with_its_date_and_for_its_owner_alone(trust: Trust, tmp_path: Path) -> None:

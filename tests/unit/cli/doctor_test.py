@@ -120,6 +120,15 @@ def test_what_keeps_a_run_from_starting_is_a_failure(damage: dict[str, str], wha
     assert level_of(root, what) == {"fail"}
 
 
+def test_a_project_without_a_roadmap_is_told_how_to_make_one(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".planning/ROADMAP.md").unlink()
+    (check,) = (check for check in app.examine(str(root)) if check.what == "roadmap")
+
+    assert check.level == "fail"
+    assert "`autopilot init`" in check.fix
+
+
 def test_a_repository_without_a_commit_and_no_repository_at_all_fail(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     git(tmp_path / "empty", "init", "-q")

@@ -8,7 +8,7 @@ import pytest
 
 from autopilot.cli.arguments import parse
 from autopilot.cli.main import main
-from autopilot.cli.verbs import Warn, demonstrate, perform
+from autopilot.cli.verbs import Warn, demonstrate, perform, warn
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
 from autopilot.domain.modes import Modes
@@ -185,3 +185,13 @@ def test_debug_hands_over_the_problem_and_the_commands_that_show_it() -> None:
     assert isinstance(request, RunRequest)
     assert (request.symptom, request.checks) == ("the total is wrong", ("make test", "false"))
     assert (request.modes.debug, request.caps.usd) == (True, 2)
+
+
+def test_a_warning_shows_what_a_command_printed_line_by_line(capfd: pytest.CaptureFixture[str]) -> None:
+    warn(f"The test command fails. {'x' * 600}\n    error: \x1b[31mno\x1b[0m module\n    {'y' * 600}\n" + "z\n" * 100)
+    first, second, third, *rest = capfd.readouterr().err.splitlines()
+
+    assert first == f"autopilot: warning: The test command fails. {'x' * 600}"
+    assert second == "    error: no module"
+    assert len(third) < 200
+    assert len(rest) < 20

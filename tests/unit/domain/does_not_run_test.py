@@ -2,7 +2,7 @@
 
 import pytest
 
-from autopilot.domain.does_not_run import fails_already, why_not_run
+from autopilot.domain.does_not_run import fails_already, first_results, lacks_something, why_not_run
 from autopilot.domain.evidence import CommandRun
 
 
@@ -63,3 +63,64 @@ def test_a_command_that_fails_before_any_work_is_named_with_its_end() -> None:
 
     assert fails_already(failed).startswith("The test command `pytest -q` fails before any work (exit code 1).")
     assert fails_already(ran("pytest -q", 0)) == ""
+
+
+UV = """\
+   Building tinydb
+error: Failed to download `pygments==2.19.2`
+  cause: Request failed after 3 retries in 4.1s
+  cause: failed to lookup address information: Temporary failure in name resolution
+
+hint: `pygments` was included because `tinydb:dev` depends on `sphinx`
+"""
+SETUP = "uv sync --frozen --no-install-project"
+
+
+def test_a_command_that_fails_before_any_work_shows_how_its_output_ends() -> None:
+    long = "".join(f"line {n}\n" for n in range(100)) + "x" * 1000
+
+    *_, shown = fails_already(ran("uv run pytest", 2, UV)).partition("Its output ends with:\n")
+    assert shown.splitlines()[-1] == "    hint: `pygments` was included because `tinydb:dev` depends on `sphinx`"
+    assert "    error: Failed to download `pygments==2.19.2`" in shown.splitlines()
+
+    *_, shown = fails_already(ran("pytest", 1, long)).partition("Its output ends with:\n")
+    assert "line 99" in shown
+    assert "line 10\n" not in shown
+    assert len(shown) < 1000
+    assert "ends with" not in fails_already(ran("pytest", 1))
+
+
+@pytest.mark.parametrize(
+    ("output", "lacks"),
+    [
+        (UV, True),
+        ("E   ModuleNotFoundError: No module named 'yaml'\n1 error", True),
+        ("Error: Cannot find module 'tape'\nRequire stack:\n", True),
+        ("sh: 1: nyc: not found\n", True),
+        ("npm error code ENOTFOUND\n", True),
+        ("/usr/bin/python: No module named pytest\n", True),
+        ("FAILED tests/test_a.py::test_a - assert 1 == 2\n1 failed", False),
+        ("test result: FAILED. 1 passed; 1 failed", False),
+        ("expected status 404: page not found", False),
+        ("", False),
+    ],
+)
+def test_output_that_looks_as_if_something_is_not_installed(output: str, lacks: bool) -> None:
+    assert lacks_something(ran("pytest", 1, output)) is lacks
+    assert not lacks_something(ran("pytest", 0, output))
+
+
+def test_the_set_up_command_is_suggested_once_and_only_where_something_seems_to_be_missing() -> None:
+    plain, lacking = ran("pytest", 1, "1 failed"), ran("uv run pytest", 2, UV)
+    absent = ran("uv run mypy .", 2, "error: Failed to spawn: `mypy`\n")
+
+    def told(*runs: CommandRun, setup: str = SETUP) -> list[str]:
+        unused = {run.check: why for run in runs if (why := why_not_run(run))}
+        return [text for _, text in first_results(runs, unused, setup)]
+
+    assert ['"workspace"' in text for text in told(plain, lacking, lacking)] == [False, True, False]
+    (text,) = told(absent)
+    assert f'"workspace": {{"setup": "{SETUP}"}}' in text
+    assert "If something is not installed" in text
+    assert told(ran("pytest", 0, UV)) == []
+    assert '"workspace"' not in "".join(told(lacking, absent, setup=""))

@@ -1,8 +1,9 @@
 """A call that outlived the process which made it: it is taken up where it works, and forgotten once it is answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -47,11 +48,12 @@ def resumed(engine: Engine, agent: Told, held: Held) -> StepAgents:
     return StepAgents(hands, engine.streams, engine.record, stream=engine.stream, resumed=True)
 
 
-def left_checkout(engine: Engine) -> str:
+def left_checkout(engine: Engine, files: Mapping[str, str] = MappingProxyType({})) -> str:
     """A checkout as a killed process leaves it: nobody owns it any more."""
-    with engine.bench.workspace.checkout(engine.bench.base, {}) as folder:
+    with engine.bench.workspace.checkout(engine.bench.base, files) as folder:
         kept = Path(folder).with_name("left")
-        Path(folder).rename(kept)
+        for suffix in ("", ".json"):
+            Path(f"{folder}{suffix}").rename(f"{kept}{suffix}")
     return str(kept)
 
 
@@ -105,6 +107,35 @@ def test_work_that_is_still_being_done_is_left_in_its_clone_and_committed_once(e
 
     assert sorted(file.path for file in worked.change.files) == ["half.txt", "letter.txt"]
     assert held.released == [f"{RUN}/1/execute/1"]
+
+
+LAID = {".planning/repo-map.json": '{"generated_at": "by the process before"}', ".planning/LEARNINGS.md": "Less.\n"}
+
+
+@pytest.mark.parametrize("changed", [(), tuple(LAID)], ids=["left alone", "changed"])
+def test_only_what_the_agent_changed_since_its_clone_was_laid_out_counts(
+    engine: Engine, changed: tuple[str, ...]
+) -> None:
+    """The map has its date and learnings grow: what a later process would lay there says nothing about the agent."""
+    engine.begin("execute")
+    folder = engine.bench.workspace.clone(engine.bench.base, LAID)
+    held = Held({f"{RUN}/1/execute/1": ("Do.", folder)})
+    agent = Told((FINE,), {"letter.txt": "done\n", **dict.fromkeys(changed, "mine\n")})
+
+    worked = resumed(engine, agent, held).work(WORK, MESSAGE, engine.bench.base)
+
+    assert [finding.where for finding in worked.findings] == sorted(changed)
+
+
+def test_the_same_holds_in_a_checkout(engine: Engine) -> None:
+    engine.begin("mini_verify")
+    call, folder = f"{RUN}/1/mini_verify/1", left_checkout(engine, LAID)
+
+    resumed(engine, Told((PASSED,)), Held({call: ("Check.", folder)})).ask(REVIEW)
+
+    answer = engine.record.answered(call)
+    assert answer is not None
+    assert answer.touched == ()
 
 
 def test_work_nobody_holds_is_ended_before_it_is_kept_aside(engine: Engine) -> None:

@@ -70,7 +70,9 @@ class WorldFacts(SaidFacts):
             if c.command
         )
 
-    def repeated(self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str]) -> tuple[CommandRun, ...]:
+    def repeated(
+        self, commit: str, criteria: Sequence[Criterion], files: Mapping[str, str], times: int
+    ) -> tuple[CommandRun, ...]:
         return ()
 
 

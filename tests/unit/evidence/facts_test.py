@@ -9,7 +9,7 @@ import pytest
 from autopilot.domain.phase import Criterion, Expectation
 from autopilot.domain.running import Ran
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence.facts import OUTPUT_KEPT, REPEATS, CommandFacts
+from autopilot.evidence.facts import OUTPUT_KEPT, CommandFacts
 from autopilot.sandbox.plain import PlainProcess
 from autopilot.sandbox.processes import ChildProcesses
 from autopilot.sandbox.toolchain import look
@@ -217,8 +217,8 @@ def test_criteria_are_run_again_in_checkouts_of_their_own_and_gates_are_not(benc
     facts = facts_of(bench, sandbox)
     facts.commands = Commands(test="true")
     fresh = criterion("c1", "mkdir once")
-    runs = facts.repeated(bench.base, [fresh, criterion("c2", "false"), criterion("c3", "true")], {})
+    runs = facts.repeated(bench.base, [fresh, criterion("c2", "false"), criterion("c3", "true")], {}, 3)
 
     assert [(run.check, run.passed) for run in runs] == [("c1", True), ("c2", False)]
-    assert [command for command, _ in sandbox.ran].count("mkdir once") == REPEATS
+    assert [command for command, _ in sandbox.ran].count("mkdir once") == 3
     assert [command for command, _ in sandbox.ran].count("false") == 1

@@ -1,7 +1,9 @@
 """The last words of a run."""
 
 import io
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from autopilot.domain.events import Event, PhaseLanded, RunFinished
@@ -59,6 +61,23 @@ def test_comp_03_open_ends_of_a_run_that_passed_are_named_with_a_way_on() -> Non
         "every target phase passed, but",
         "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next",
     ]
+
+
+@pytest.mark.parametrize(
+    ("more", "advice"),
+    [
+        ({"unaudited": ("A-1", "A-2"), "uncovered": ("1",)}, "To have A-1 A-2 audited: autopilot resume"),
+        ({"unaudited": ("A-1", "A-2"), "covered": ("1",)}, "The reviewer left out A-1 A-2: check that it is done."),
+        ({"unaudited": ("A-1",)}, "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"),
+        ({"unaudited": ("A-1", "A-2"), "integration": "fail"}, "To close what is left, make it a phase with `autopilot phases add`, then: autopilot next"),
+    ],
+    ids=["no answer", "left out", "a gap as well", "parts that do not fit"],
+)  # fmt: skip
+def test_what_no_one_audited_is_no_work_that_is_left(more: dict[str, Any], advice: str) -> None:
+    ending = Ending(gaps=("A-1", "A-2"), **more)
+    end = RunEnd(run=RUN, exit=12, reason="every target phase passed, but", phases={"1": DONE}, ending=ending)
+
+    assert announced(end)[-1] == advice
 
 
 def test_gate_09_a_failed_phase_comes_with_the_ways_to_go_on_without_those_it_blocks() -> None:

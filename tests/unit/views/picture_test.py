@@ -255,6 +255,11 @@ def test_what_is_left_shrinks_with_the_clock_and_is_near_what_it_took() -> None:
 
 def test_an_agent_is_named_without_its_folders() -> None:
     assert agent_name("exec:python3 /home/ada/bin/agent.py --fast") == "exec:python3 agent.py --fast"
+    assert agent_name("exec:./run.sh --script=/home/ada/x.toml") == "exec:run.sh --script=x.toml"
+    assert agent_name("exec:agent --url http://127.0.0.1:1/v1") == "exec:agent --url http://127.0.0.1:1/v1"
+    assert agent_name("exec:sh -c 'cat /etc/a | b'") == "exec:sh -c 'cat /etc/a | b'"
+    assert agent_name("exec:'/home/ada/my agents/a.py' x") == "exec:a.py x"
+    assert agent_name("exec:a 'b") == "exec:a 'b"
     assert agent_name("claude") == "claude"
 
 

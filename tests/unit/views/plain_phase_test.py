@@ -1,5 +1,7 @@
 """A phase's lines: steps, tasks, gates, and claims beside facts."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -57,9 +59,9 @@ FAILING = Verified(commit="c", tree="t", checks=(ran(exit_code=1, output="Traceb
 SILENT = Unanswered(role="plan", outcome="timeout", detail="an hour")
 
 
-def told(*events: Event, commands: Commands = Commands(compile="make", lint="ruff")) -> list[str]:  # noqa: B008 - frozen
+def told(*events: Event, commands: Commands = Commands(compile="make", lint="ruff"), **more: Any) -> list[str]:  # noqa: B008 - frozen
     """With the run and the phase started and the plan accepted."""
-    before = (run_started(commands=commands), PhaseStarted(brief=brief()))
+    before = (run_started(commands=commands, **more), PhaseStarted(brief=brief()))
     return lines(STREAM, finished("plan_check", CHECKED, GO_ON), *events, before=before, start=1)[1:]
 
 
@@ -196,6 +198,22 @@ def test_a_review_can_only_hold_a_task_back(passed: bool, verdict: Verdict, show
 def test_a_gate_without_a_command_is_named(commands: Commands, shown: str) -> None:
     """EXEC-C0."""
     assert shown in told(began("execute"), commands=commands)
+
+
+@pytest.mark.parametrize(
+    ("unused", "shown"),
+    [
+        (("lint",), ["Compile command not configured -- compile gate skipped.", "Lint command does not run here -- lint gate absent."]),
+        (("compile", "lint"), ["Compile/lint command does not run here -- gate absent."]),
+    ],
+    ids=["one", "both"],
+)  # fmt: skip
+def test_a_gate_whose_command_does_not_run_here_is_not_called_unconfigured(
+    unused: tuple[str, ...], shown: list[str]
+) -> None:
+    seen = told(began("execute"), commands=Commands(test="pytest"), unused=dict.fromkeys(unused, "ruff: not found"))
+
+    assert [line for line in seen if "gate" in line] == shown
 
 
 def test_headings_passed_over_are_told_with_the_reason() -> None:

@@ -1,6 +1,8 @@
 """Hand-made entries of a small run, and what the plain view makes of them."""
 
 import io
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
@@ -35,7 +37,11 @@ DIGESTS = {
 }
 
 
-def run_started(targets: tuple[str, ...] = ("1", "2", "3"), commands: Commands | None = None) -> RunStarted:
+def run_started(
+    targets: tuple[str, ...] = ("1", "2", "3"),
+    commands: Commands | None = None,
+    unused: Mapping[str, str] = MappingProxyType({}),
+) -> RunStarted:
     return RunStarted(
         run=RUN,
         root="/home/ada/project",
@@ -46,6 +52,7 @@ def run_started(targets: tuple[str, ...] = ("1", "2", "3"), commands: Commands |
         phases=PHASES,
         targets=targets,
         settings=Settings(agent="claude", model="sonnet", commands=commands or Commands()),
+        unused=dict(unused),
     )
 
 

@@ -175,7 +175,7 @@ def test_a_set_up_runs_the_scripts_that_the_run_began_with(tmp_path: Path) -> No
 
 
 def test_the_advice_fits_the_lock_file(tmp_path: Path) -> None:
-    assert advice(tmp_path) == "..."
+    assert advice(tmp_path) == ""
     write(tmp_path, {"package.json": "", "package-lock.json": ""})
     assert advice(tmp_path) == "npm ci"
 

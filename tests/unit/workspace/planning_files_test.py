@@ -33,11 +33,11 @@ def test_what_was_there_is_replaced_even_if_it_is_a_link(tmp_path: Path) -> None
 
 
 def test_only_what_differs_is_taken_back(tmp_path: Path) -> None:
-    overlay(tmp_path, LAID)
+    laid = overlay(tmp_path, LAID)
     write(tmp_path, {".planning/PLAN.md": "better\n", ".planning/new.md": "new\n"})
     (tmp_path / ".planning/phases/01-x/CONTEXT.md").unlink()
 
-    taken = take_back(tmp_path, LAID)
+    taken = take_back(tmp_path, laid)
     assert taken.changes == {
         ".planning/PLAN.md": "better\n", ".planning/new.md": "new\n", ".planning/phases/01-x/CONTEXT.md": None,
     }  # fmt: skip
@@ -45,7 +45,7 @@ def test_only_what_differs_is_taken_back(tmp_path: Path) -> None:
 
 
 def test_what_is_not_a_plain_text_file_is_named_and_not_read(tmp_path: Path) -> None:
-    overlay(tmp_path, LAID)
+    laid = overlay(tmp_path, LAID)
     planning = tmp_path / ".planning"
     (planning / "PLAN.md").unlink()
     (planning / "PLAN.md").symlink_to("/etc/passwd")
@@ -53,7 +53,7 @@ def test_what_is_not_a_plain_text_file_is_named_and_not_read(tmp_path: Path) -> 
     (planning / "phases" / "away").symlink_to("/etc")
     (planning / "twice").hardlink_to(planning / "phases/01-x/CONTEXT.md")
 
-    taken = take_back(tmp_path, LAID)
+    taken = take_back(tmp_path, laid)
     assert taken.changes == {}
     assert [line.split(":")[0] for line in taken.refused] == [
         ".planning/PLAN.md", ".planning/phases/01-x/CONTEXT.md", ".planning/phases/away", ".planning/pipe",

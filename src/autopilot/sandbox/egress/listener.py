@@ -5,27 +5,36 @@ import fcntl
 import os
 import socket
 
+from autopilot.sandbox.egress.loopback import refusals_here
+
 PORT = 3128
 BACKLOG = 128
+MOST = 3  # a listener, and one for refusals of each version of IP
 NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000
 OWNER_OF = 0xB701  # NS_GET_USERNS
 FREE_BIND = 15  # its loopback may not be up yet
 
 
-def born_in(pid: int) -> socket.socket:
-    """A socket that listens on the loopback of the network that the process is in. Raises OSError."""
+def born_in(pid: int) -> tuple[socket.socket, list[socket.socket]]:
+    """
+    A socket that listens on the loopback of the network that the process is in, and those that hear of refusals there.
+
+    Raises OSError where there is no listener.
+    """
     here, there = socket.socketpair()
     with here, there:
         child = os.fork()
         if child == 0:
             _send_from_inside(pid, there)
         there.close()
-        told, files, _, _ = socket.recv_fds(here, 200, 1)
+        told, files, _, _ = socket.recv_fds(here, 200, MOST)
         os.waitpid(child, 0)
     if not files:
         raise OSError(f"no socket could be made in the sandbox: {told.decode(errors='replace') or 'no answer'}")
-    os.set_inheritable(files[0], False)  # noqa: FBT003 - it takes no name
-    return socket.socket(fileno=files[0])
+    for file in files:
+        os.set_inheritable(file, False)  # noqa: FBT003 - it takes no name
+    listener, *refusals = (socket.socket(fileno=file) for file in files)
+    return listener, refusals
 
 
 def _send_from_inside(pid: int, there: socket.socket) -> None:
@@ -37,7 +46,8 @@ def _send_from_inside(pid: int, there: socket.socket) -> None:
         listener.setsockopt(socket.IPPROTO_IP, FREE_BIND, 1)
         listener.bind(("127.0.0.1", PORT))
         listener.listen(BACKLOG)
-        socket.send_fds(there, [b"made"], [listener.fileno()])
+        sockets = [listener, *refusals_here()]
+        socket.send_fds(there, [b"made"], [made.fileno() for made in sockets])
     except OSError as error:
         there.send(str(error)[:200].encode())
     finally:

@@ -34,7 +34,8 @@ Where = Literal["inside", "beside"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """
-    `policy` and `record` are open files; `door` is the listener where it is on this machine's own loopback.
+    `policy` and `record` are open files; `door` is the listener where it is on this machine's own loopback, and
+    `refusals` a pair by which the proxy hears from the launcher, which says what it refused.
 
     `variables` tell the agent where the proxy is.
     """
@@ -43,10 +44,17 @@ class Passage:
     record: int
     variables: Mapping[str, str]
     door: socket.socket | None = None
+    refusals: tuple[socket.socket, socket.socket] | None = None
 
     @property
     def inherited(self) -> tuple[int, ...]:
-        return (self.policy, self.record, *((self.door.fileno(),) if self.door else ()))
+        more = (*((self.door,) if self.door else ()), *(self.refusals or ()))
+        return (self.policy, self.record, *(each.fileno() for each in more))
+
+    @property
+    def telling(self) -> int | None:
+        """Where the launcher says what it refused."""
+        return self.refusals[1].fileno() if self.refusals else None
 
     @property
     def port(self) -> int:
@@ -54,7 +62,8 @@ class Passage:
 
     def leading(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """The command line that starts `argv` together with its proxy."""
-        files = (self.policy, self.record, self.door.fileno() if self.door else None)
+        door, hearing = self.door, self.refusals[0] if self.refusals else None
+        files = (self.policy, self.record, *(each.fileno() if each else None for each in (door, hearing)))
         numbers = (program.NONE if file is None else str(file) for file in files)
         return (sys.executable, "-I", "-S", program.__file__, *numbers, "--", *argv)
 
@@ -74,14 +83,19 @@ class Passage:
 
 
 @contextmanager
-def passage(job: Job, where: Where, records: str = "") -> Iterator[Passage]:
+def passage(job: Job, where: Where, records: str = "", *, telling: bool = False) -> Iterator[Passage]:
     """
     For one call. `records` is a folder where what it tries outlives us, if the call has a name to find it by again.
+
+    With `telling` there is a pair for a launcher that says what it refused.
     """
     with ExitStack() as stack:
         door = (
             stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)) if where == "beside" else None
         )
+        refusals = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) if telling else None
+        for each in refusals or ():
+            stack.enter_context(each).setblocking(False)  # noqa: FBT003 - it takes no name
         token = secrets.token_urlsafe(24) if door else ""
         policy = _nameless()
         stack.callback(os.close, policy)
@@ -97,7 +111,7 @@ def passage(job: Job, where: Where, records: str = "") -> Iterator[Passage]:
         # In a network of its own an agent may call its own servers; unless it is to call one of ours by such a name.
         own = where == "inside" and not any(map(_is_here, job.hosts))
         variables = pointing_at(f"http://{account}127.0.0.1:{port}", LOOPBACK if own else ())
-        yield Passage(policy=policy, record=record, variables=variables, door=door)
+        yield Passage(policy=policy, record=record, variables=variables, door=door, refusals=refusals)
 
 
 def pointing_at(url: str, direct: tuple[str, ...]) -> dict[str, str]:

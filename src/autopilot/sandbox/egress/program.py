@@ -2,68 +2,64 @@
 Started as a program of its own for one call: starts the agent's sandbox, and is its way out for as long as it runs.
 
 Each of the two ends with the other: it is the sandbox's parent, so the kernel kills the sandbox when this is killed,
-and it leaves with the sandbox's exit code. Run by path with `python -I -S`; imports nothing but this folder.
+and it leaves with the sandbox's exit code. Run by path with `python -I -S`; imports nothing but this folder, and of
+that nothing before the sandbox is under way.
 """
 
 import ctypes
-import json
 import os
 import signal
-import socket
 import sys
-import threading
 import time
 
 sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
-
-from autopilot.sandbox.egress.ledger import Ledger
-from autopilot.sandbox.egress.listener import born_in
-from autopilot.sandbox.egress.proxy import Policy, Proxy
-from autopilot.sandbox.egress.rules import Refused
 
 PDEATHSIG = 1
 CANNOT, COMPLAINT = 125, "egress: "
 NONE = "-"
 UNCATCHABLE = (signal.SIGKILL, signal.SIGSTOP)
-STACK, PATIENCE_S = 1 << 18, 1.0
+PATIENCE_S = 1.0
 
 
 def main(files: list[str], words: list[str]) -> int:
     """
-    `files` are open ones by their numbers: the policy, the record of what is tried, and the listener; without a
-    listener one is made inside bubblewrap, whose command line `words` is.
+    `files` are open ones by their numbers: the policy, the record of what is tried, the listener, and where the
+    launcher tells of refusals; without a listener one is made inside bubblewrap, whose command line `words` is.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in files:
         if number != NONE:
             os.set_inheritable(int(number), False)  # noqa: FBT003 - it takes no name
-    policy_file, record, listening = files
+    policy, record, listening, hearing = (None if number == NONE else int(number) for number in files)
+    assert policy is not None
+    assert record is not None
     agent = Agent()
     try:
-        os.ftruncate(int(record), 0)
-        policy = Policy(json.loads(_all_of(int(policy_file))))
-        if listening == NONE:
-            listener = agent.start_in_namespace(words)
+        os.ftruncate(record, 0)
+        if listening is None:
+            agent.start_in_namespace(words)
+        # Loaded while bubblewrap builds the sandbox: it waits for us with the agent.
+        from autopilot.sandbox.egress.service import Service
+
+        service = Service(policy, record)
+        if listening is None:
+            service.listen_inside(agent.inside() or sys.exit(left_with(agent.ended())))  # bubblewrap has said why
+            service.write()
+            agent.unblock()
         else:
-            listener = socket.socket(fileno=int(listening))
+            service.listen_beside(listening, hearing)
             agent.start(words)
-        ledger = Ledger(int(record))
-        ledger.write()
-    except (OSError, ValueError, Refused) as error:
+            service.write()
+    except (OSError, ValueError) as error:
         if (code := agent.failed()) is not None:
             return code
         os.write(2, f"{COMPLAINT}{error}\n".encode())
         return CANNOT
     let_go()
-    threading.stack_size(STACK)
-    ledger.keep_writing()
-    threading.Thread(target=Proxy(policy, ledger).serve, args=(listener,), daemon=True).start()
+    service.start()
     code = agent.ended()
-    try:
-        ledger.write()
-    except OSError:
-        return code  # the disk is full: what it has is of a moment ago
+    service.end()
     return code
 
 
@@ -71,27 +67,39 @@ class Agent:
     """The process we started. What asks us to end asks it."""
 
     def __init__(self) -> None:
-        self._pid = 0
+        self._pid = self._inside = self._heard = 0
         signal.signal(signal.SIGTERM, lambda *_: self._pass_on(signal.SIGTERM))
 
     def start(self, words: list[str]) -> None:
         self._pid = os.posix_spawn(words[0], words, os.environ)
 
-    def start_in_namespace(self, words: list[str]) -> socket.socket:
-        """Its bubblewrap waits until the socket is there."""
-        heard, saying, block, lift = *os.pipe(), *os.pipe()
-        for number in (saying, block):
+    def start_in_namespace(self, words: list[str]) -> None:
+        """
+        Its bubblewrap builds the sandbox, and waits to be unblocked before it starts the agent.
+
+        It holds the other end of what it waits at too: if that closed with us, it would go on.
+        """
+        self._heard, saying, block, self._lift = *os.pipe(), *os.pipe()
+        files = {"--info-fd": saying, "--block-fd": block, "--sync-fd": self._lift}
+        for number in files.values():
             os.set_inheritable(number, True)  # noqa: FBT003 - it takes no name
-        self.start([words[0], "--info-fd", str(saying), "--block-fd", str(block), *words[1:]])
+        self.start([words[0], *(word for name, number in files.items() for word in (name, str(number))), *words[1:]])
         os.close(saying)
         os.close(block)
-        told = _all_of(heard)
-        if not told:
-            sys.exit(left_with(self.ended()))  # it could not be built, and has said why
-        listener = born_in(int(json.loads(told)["child-pid"]))
-        os.write(lift, b"!")
-        os.close(lift)
-        return listener
+
+    def inside(self) -> int:
+        """The first process of the sandbox; 0 if there is none."""
+        from json import loads
+
+        if not self._inside and self._heard:
+            with open(self._heard, "rb") as heard:
+                told = heard.read()
+            self._inside, self._heard = int(loads(told)["child-pid"]) if told else 0, 0
+        return self._inside
+
+    def unblock(self) -> None:
+        os.write(self._lift, b"!")
+        os.close(self._lift)
 
     def ended(self) -> int:
         _, status = os.waitpid(self._pid, 0)
@@ -108,7 +116,16 @@ class Agent:
         if self._pid:
             self._pass_on(signal.SIGKILL)
             self.ended()
+            self._end_inside()
         return None
+
+    def _end_inside(self) -> None:
+        """Kill bubblewrap's own child, which does not end with it while it waits."""
+        try:
+            if self.inside():
+                os.kill(self.inside(), signal.SIGKILL)
+        except ProcessLookupError:
+            return
 
     def _pass_on(self, number: int) -> None:
         if self._pid:
@@ -130,11 +147,6 @@ def _passed_on(number: int) -> bool:
         return os.get_inheritable(number)
     except OSError:
         return False  # what the folder was listed with
-
-
-def _all_of(file: int) -> bytes:
-    with open(file, "rb") as content:
-        return content.read()
 
 
 def left_with(code: int) -> int:

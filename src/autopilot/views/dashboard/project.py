@@ -65,10 +65,7 @@ class Project:
         try:
             while self._tail.moved and (news := self._tail.news()):
                 touched |= {self._hear(s, entry) for s, entry in news if not s.startswith(ASKING)}
-            strange = self._tail.strange
-            self._trouble = (
-                clean(f"These runs are not yours: {strange}. To go on: autopilot adopt", 400) if strange else ""
-            )
+            self._trouble = _stranger(self._tail.strange)
         except AutopilotError as error:
             self._trouble, self._again_at = clean(f"{error.what} {error.do}", 400), now + AGAIN_S
             self._tail, self.runs, self._lines = Tail(self.home / "journal.db"), {}, {}
@@ -134,4 +131,4 @@ class Project:
 
 
 def _stranger(why: str) -> str:
-    return clean(f"These runs are not yours: {why}. To go on with them: autopilot adopt", 400) if why else ""
+    return clean(f"These runs are not yours: {why}. What you can do: autopilot progress", 400) if why else ""

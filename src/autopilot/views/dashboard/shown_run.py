@@ -50,6 +50,7 @@ class RunHead(Value, frozen=True, kw_only=True):
     state: str
     began: str
     last: str
+    resumed: str
     branch: str
     agent: str
     model: str
@@ -140,6 +141,7 @@ def head_of(picture: Picture) -> RunHead:
         state=picture.state,
         began=picture.began,
         last=picture.last,
+        resumed=picture.resumed,
         branch=picture.branch,
         agent=picture.agent,
         model=picture.model,

@@ -125,6 +125,24 @@ def test_the_pass_at_work_has_its_steps_calls_and_what_they_cost() -> None:
     assert [(s.unit, s.used) for s in found["run"].spend] == [("usd", 0.5), ("tokens", 15), ("minutes", 0.12)]
 
 
+def test_a_call_that_is_made_once_more_after_a_stop_is_one_call() -> None:
+    asked = [AgentStarted(call="c", role="plan", pid=pid, birth=f"{pid}") for pid in (1, 2)]
+    stop, resume = RunStopped(exit_code=130, reason="interrupted"), RunResumed(pid=1, spec=SPEC)
+    again: list[Any] = [BEGIN, ("1", STEP), ("1", asked[0]), stop, resume, ("1", asked[1])]
+    (call,) = parts(*again)["open/1"].work.steps[-1].calls
+    (ended,) = parts(*again, ("1", answer()))["open/1"].work.steps[-1].calls
+
+    assert (call.began, call.seconds) == ("2026-01-01T12:00:06.000Z", None)
+    assert (ended.began, ended.seconds) == (call.began, 2.0)
+
+
+def test_two_calls_of_a_step_are_two() -> None:
+    asked = [("1", AgentStarted(call=call, role="plan", pid=1, birth="1")) for call in ("c", "c.2")]
+
+    assert len(parts(BEGIN, ("1", STEP), *asked)["open/1"].work.steps[-1].calls) == 2
+    assert len(parts(BEGIN, ("1", STEP), asked[0], ("1", answer()), asked[0])["open/1"].work.steps[-1].calls) == 2
+
+
 def test_a_very_long_pass_is_shown_by_its_end() -> None:
     found = parts(BEGIN, *[("1", event) for _ in range(STEPS_SHOWN) for event in (STEP, DONE)], ("1", STEP))
 

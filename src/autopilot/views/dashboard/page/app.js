@@ -195,17 +195,36 @@ function fill(select, options, chosen) {
 
 const ours = () => view.projects.find((p) => p.id === view.project);
 
+const isWorking = (run) => ours()?.working === run?.run;
+
+function statusOf(run) {
+  return run.state === "running" && !isWorking(run) ? "interrupted" : run.state;
+}
+
+// The moment that clocks show: while nobody works on the run, its newest entry.
+function moment() {
+  const run = view.parts.get("run");
+  return !run || statusOf(run) === "running" ? Date.now() + view.ahead : Date.parse(run.last);
+}
+
+// A step that was cut off is done again from the moment the run was resumed.
+function sinceResumed(began) {
+  const resumed = view.parts.get("run")?.resumed ?? "";
+  return began > resumed ? began : resumed;
+}
+
 function drawRun() {
   const run = view.parts.get("run");
   if (!run) return;
-  const working = ours()?.working === run.run;
-  const status = run.state === "running" && !working ? "interrupted" : run.state;
+  const working = isWorking(run), status = statusOf(run);
+  if (view.status !== status) changed.add("now");
+  view.status = status;
   put($("run-title"), `${ours()?.name ?? ""} · ${run.run}`);
   put($("who"), [[run.agent, run.model].filter(Boolean).join(" "), run.branch ? `on ${run.branch}` : ""].filter(Boolean).join(" "));
   document.title = `${status} · ${ours()?.name ?? "Autopilot"}`;
   $("state").className = `pill ${status}`;
   put($("state"), status);
-  put($("reason"), [run.reason, run.do].filter(Boolean).join(" "));
+  put($("reason"), [run.reason, run.do ? `To continue: ${run.do}` : ""].filter(Boolean).join(" · "));
   const over = run.total - (run.counts.not_started ?? 0) - (run.counts.in_progress ?? 0);
   put($("done"), `${over} of ${run.total}`);
   $("done-bar").value = run.total ? over / run.total : 0;
@@ -398,16 +417,19 @@ function questionForm(question) {
 function drawNow() {
   const focused = document.activeElement?.dataset?.key;
   const open = [...view.parts].filter(([name]) => name.startsWith("open/")).map(([, seen]) => seen);
+  const run = view.parts.get("run");
+  const going = !run || statusOf(run) === "running";
   $("now").hidden = !open.length;
+  put($("now-title"), going ? "At work" : "Not finished");
   $("now-list").replaceChildren(...open.map(({ work, usual, ahead }) => {
     const more = [work.cycle ? `remediation ${work.cycle}` : "", work.mode !== "initial" ? work.mode : ""].filter(Boolean).join(", ");
     const left = make("span", { name: "quiet" });
-    timed(left, ahead);
+    timed(left, going ? ahead : null);
     const head = make("p", { name: "line" }, make("strong", { text: work.phase === END ? capital(work.name) : `Phase ${work.phase}: ${work.name}` }),
       make("span", { name: "quiet", text: more }), make("span", { name: "quiet since", "data-since": work.began, "data-less": work.paused }), left,
       make("button", { type: "button", name: "small", text: "Look inside", "data-key": `inside/${work.phase}`, onclick: () => lookInside(work.phase) }));
     return make("div", { name: "pass" }, head, make("ul", { name: "chips", "aria-label": "Steps" }, ...work.steps.map((step) => make("li", {}, chip(step, work, usual)))),
-      ...sentBack(work.steps), ...taskList(work), ...agents(work));
+      ...sentBack(work.steps), ...taskList(work), ...(going ? agents(work) : []));
   }));
   if (focused) $("now-list").querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   tick();
@@ -417,7 +439,7 @@ function drawNow() {
 function chip(step, work, usual) {
   const name = `${step.step.replaceAll("_", " ")}${step.task ? ` ${step.task}` : ""}`;
   const time = step.seconds === null
-    ? make("span", { name: "since", "data-since": step.began, "data-usual": usual ?? "" }) : make("span", { text: duration(step.seconds) });
+    ? make("span", { name: "since", "data-since": sinceResumed(step.began), "data-less": step.waited, "data-usual": usual ?? "" }) : make("span", { text: duration(step.seconds) });
   const words = [make("span", { text: `${MARKS[step.ended] ?? "·"} ${name} ` }), time];
   const call = step.calls.at(-1);
   const look = `chip ${step.ended || "going"}`;
@@ -454,12 +476,13 @@ function agents(work) {
 }
 
 function stepTable(steps, phase, number) {
+  const going = statusOf(view.parts.get("run")) === "running";
   const head = make("tr", {}, ...["Step", "Time", "Outcome", "Calls"].map((text) => make("th", { text, scope: "col" })));
   const rows = steps.map((step) => {
     const time = step.seconds === null
-      ? make("span", { name: "since in_progress", "data-since": step.began })
+      ? make("span", { name: "since in_progress", "data-since": sinceResumed(step.began), "data-less": step.waited })
       : make("span", { text: duration(step.seconds) });
-    const outcome = step.seconds === null ? "going on" : [ENDS[step.ended] ?? step.ended, step.because].filter(Boolean).join(": ");
+    const outcome = step.seconds === null ? (going ? "going on" : "not finished") : [ENDS[step.ended] ?? step.ended, step.because].filter(Boolean).join(": ");
     return make("tr", {}, make("td", { text: step.step.replaceAll("_", " ") + (step.task ? ` ${step.task}` : "") }), make("td", {}, time),
       make("td", { text: outcome }), make("td", { name: "calls" }, ...step.calls.map((call) => callButton(call, phase, number))));
   });
@@ -527,7 +550,8 @@ async function readPart(path, part, offset) {
   try {
     const seen = await get(`${path}?part=${encodeURIComponent(part)}&offset=${offset}`);
     const page = seen.page;
-    if (!page) return showText(seen.outcome ? "Nothing was kept of this call." : "The call is going on; what was said is kept when it ends.", "", []);
+    const open = statusOf(view.parts.get("run")) === "running" ? "The call is going on; what was said is kept when it ends." : "The call did not end. Nothing was kept of it.";
+    if (!page) return showText(seen.outcome ? "Nothing was kept of this call." : open, "", []);
     $("text-parts").replaceChildren(...Object.entries(seen.sizes).map(([title, size]) => make("button", {
       type: "button", text: `${title} (${short(size)})`, "aria-pressed": String(title === page.title), onclick: () => readPart(path, title, 0),
     })));
@@ -569,7 +593,7 @@ function duration(seconds) {
 }
 
 function tick() {
-  const now = Date.now() + view.ahead;
+  const now = moment();
   for (const element of document.querySelectorAll("[data-since]")) {
     const gone = (now - Date.parse(element.dataset.since)) / 1000 - Number(element.dataset.less || 0);
     const left = Number(element.dataset.usual || 0) - gone;
@@ -580,7 +604,7 @@ function tick() {
     put(element, `about ${duration(Math.max(left, Number(element.dataset.least)))} left`);
   }
   for (const element of document.querySelectorAll("[data-until]")) {
-    const left = (Date.parse(element.dataset.until) - now) / 1000;
+    const left = (Date.parse(element.dataset.until) - Date.now() - view.ahead) / 1000;
     put(element, left > 0 ? `, ${duration(left)} left` : ", due");
   }
 }
