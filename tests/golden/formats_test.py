@@ -75,7 +75,7 @@ STORED: dict[str, tuple[Any, ...]] = {
     "user's config.toml": (UserChoices,),
     "init --from-file": (Answers,),
     "scripted agent": (scripted.Answer,),
-    "agent's files": (transcripts.Transcript, homes.Papers),
+    "agent's files": (transcripts.Transcript, homes.AccountRecord),
     "held calls": (kept.Paper, kept.End),
     "network": (Try,),
     "workspace": (clones.Laid, history.Held, supplies.Made, album.Ours, user_repo.Start, written.Line),
