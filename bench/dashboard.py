@@ -11,8 +11,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from autopilot import serving
+from autopilot.app import dashboard as serving
 from autopilot.authority.seal import seal_of
+from autopilot.domain.attempt import Brief, PhaseOutcome, Spec
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -25,7 +26,6 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Usage
-from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Phase
 from autopilot.domain.results import Preflighted
 from autopilot.domain.settings import Settings
@@ -37,7 +37,7 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.codec import encode
 from autopilot.journal.head import HeadFile, head_path
 from autopilot.journal.sqlite import SqliteJournal, project_of
-from autopilot.views.dashboard.deeds import Deeds
+from autopilot.views.dashboard.actions import Deeds
 
 SIZES, GOAL, ROUNDS = ((3, 300), (300, 100_000)), 2.0, 9
 RUN, AT = "run-2026-01-01-120000", "2026-01-01T12:00:00.000Z"

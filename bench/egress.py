@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from autopilot.domain.running import Job
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 
 CALLS, BYTES = int(os.environ.get("CALLS", "9")), 64 << 20
 ASK = """

@@ -11,10 +11,10 @@ import threading
 import time
 from pathlib import Path
 
-from autopilot.domain.running import Job
+from autopilot.domain.process import Job
 from autopilot.journal.lock import boot_id
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
 
 AGENTS, IDLE_S = 64, 10.0
 START_GOAL_MS, MEMORY_GOAL_MB = 60.0, 12.0

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from autopilot.domain.agent import Role
+from autopilot.domain.agent_call import Role
+from autopilot.domain.attempt import Brief, Spec
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -23,14 +24,13 @@ from autopilot.domain.events import (
     StepStarted,
 )
 from autopilot.domain.evidence import Usage
-from autopilot.domain.passes import Brief, Spec
 from autopilot.domain.phase import Phase
 from autopilot.domain.results import Unanswered
 from autopilot.domain.settings import Settings
 from autopilot.domain.verdict import Retry
-from autopilot.views.drawing import after
-from autopilot.views.live import LiveView
-from autopilot.views.picture import Picture
+from autopilot.state.picture import Picture
+from autopilot.state.picture_run import after
+from autopilot.views.terminal.live import LiveView
 
 RUN, SECONDS, A_SECOND = "run-2026-02-09-143052", 8.0, 10
 MOST_SHARE, MOST_RATIO = 0.03, 2.0

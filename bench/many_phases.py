@@ -30,11 +30,11 @@ from autopilot.domain.events import (  # noqa: E402 - as above
     StepStarted,
     stream_of,
 )
-from autopilot.engine.streams import Streams  # noqa: E402 - as above
+from autopilot.engine.perform.run_log import Streams  # noqa: E402 - as above
 from autopilot.journal.clock import SystemClock  # noqa: E402 - as above
-from autopilot.journal.projection import Projection  # noqa: E402 - as above
 from autopilot.journal.sqlite import SqliteJournal  # noqa: E402 - as above
 from autopilot.journal.state_file import StateFile  # noqa: E402 - as above
+from autopilot.state.build_state import Projection  # noqa: E402 - as above
 from support.long_journal import long_run, write_journal  # noqa: E402 - as above
 from support.project import ACTION, rate_answer, reviews, test_text, work_answer  # noqa: E402 - from the tests beside us
 from support.records import RUN, Story, brief, phase, started  # noqa: E402 - as above

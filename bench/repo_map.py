@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autopilot.workspace.repo_map.atlas import GitAtlas
+    from autopilot.codemap.builder import GitAtlas
 
 REPETITIONS = int(os.environ.get("AUTOPILOT_BENCH_REPETITIONS", "5"))
 CHANGED = 10
@@ -124,9 +124,9 @@ def told(name: str, value: float, unit: str, goal: float | None) -> None:
 
 
 def atlas_of(root: Path, book: Path, workers: int) -> "GitAtlas":
-    from autopilot.sandbox.processes import ChildProcesses
+    from autopilot.codemap.builder import GitAtlas
+    from autopilot.sandbox.processes.children import ChildProcesses
     from autopilot.workspace import git as our_git
-    from autopilot.workspace.repo_map.atlas import GitAtlas
 
     processes, home = ChildProcesses(), root / ".autopilot"
     home.mkdir(exist_ok=True)
@@ -139,9 +139,9 @@ class Subject:
     """A copy of a folder's sources as a repository of one commit, and one with ten files changed."""
 
     def __init__(self, folder: Path, place: Path) -> None:
-        from autopilot.workspace.repo_map.changes import EXCLUDED
-        from autopilot.workspace.repo_map.grammars import GRAMMARS
-        from autopilot.workspace.repo_map.languages import grammar_of
+        from autopilot.codemap.changes import EXCLUDED
+        from autopilot.codemap.grammars import GRAMMARS
+        from autopilot.codemap.languages import grammar_of
 
         self.root, self.place = place / "project", place
         self.files, lines = list[Path](), list[str]()
@@ -171,7 +171,7 @@ class Subject:
 
     def ours(self, book: str, commit: str, workers: int = 1) -> Cost:
         """The very process a run starts, in place of one that is there anyway."""
-        from autopilot.workspace.repo_map.mapper import CHART
+        from autopilot.codemap.worker import CHART
 
         job = atlas_of(self.root, self.place / book, workers).job(CHART, commit)
         return Cost(job.argv, job.env, job.cwd)
@@ -309,7 +309,7 @@ def rival_tools() -> Path | None:
 
 
 def main() -> None:
-    from autopilot.workspace.repo_map.grammars import missing
+    from autopilot.codemap.grammars import missing
 
     if lacking := missing():
         print(f"not measured: {lacking} is not installed")

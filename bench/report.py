@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 
-from autopilot import app  # noqa: E402 - as above
+from autopilot.app import prepare as app  # noqa: E402 - as above
 from autopilot.journal.sqlite import SqliteJournal  # noqa: E402 - as above
 from support.long_journal import long_run, write_journal  # noqa: E402 - from the tests beside us
 from support.repos import make_repo  # noqa: E402 - as above

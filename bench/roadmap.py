@@ -9,7 +9,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from autopilot.planning import order, roadmap
+from autopilot.planning.roadmap import order
+from autopilot.planning.roadmap import read_roadmap as roadmap
 
 PHASES, PHASE_BYTES = 2000, 2600
 REPETITIONS = 3

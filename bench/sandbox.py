@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.bubblewrap import HOME, TEMPORARY, Walls, fixed_arguments, folder_arguments, settings
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.bubblewrap import HOME, TEMPORARY, Walls, fixed_arguments, folder_arguments, settings
 from autopilot.sandbox.toolchain import look
 
 REPETITIONS = 60

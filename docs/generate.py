@@ -16,12 +16,13 @@ from typing import Any
 import rule_ledger
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
-from autopilot.cli.usage import HELP
-from autopilot.domain import errors, honesty
+from autopilot.app.explain import StageRow, stages
+from autopilot.cli.help import HELP
+from autopilot.domain import errors
 from autopilot.domain.settings import Limits
-from autopilot.engine.tables import StageRow, stages
-from autopilot.planning import config
-from autopilot.sandbox.canary import ATTACKS
+from autopilot.planning.config import read_config as config
+from autopilot.policy.facts import tamper_rules as honesty
+from autopilot.sandbox.self_attack import ATTACKS
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "autopilot"
@@ -29,12 +30,9 @@ PART = re.compile(
     r"(?P<open><!-- generated: (?P<name>[a-z-]+) -->\n).*?(?P<close><!-- end of (?P=name) -->)", re.DOTALL
 )
 ORDER = (
-    "pipeline.py", "steps", "gates", "engine", "evidence", "planning", "agents", "sandbox", "workspace", "journal",
-    "sessions", "authority", "views", "cli", "app.py", "ownership.py", "permission.py", "adoption.py", "looping.py",
-    "sessioning.py", "session_log.py", "attesting.py", "derivation.py", "borrowing.py", "command_trial.py",
-    "consent.py", "consulting", "redoing.py", "relanding.py", "roadmap_edits.py", "verdicts.py", "stopping.py",
-    "driving.py", "hiring.py", "accounts.py", "notifying.py", "projecting.py", "provision.py", "reporting.py",
-    "serving.py", "tracing.py", "home_files.py", "domain",
+    "pipeline.py", "text", "domain", "ports", "history", "policy", "gates", "steps", "engine", "evidence",
+    "planning", "agents", "sandbox", "workspace", "codemap", "files", "authority", "journal", "state", "sessions",
+    "views", "cli", "app",
 )  # fmt: skip
 # A fault suite with more parts than these is told in one line.
 MOST_PARTS = 4

@@ -15,17 +15,17 @@ import msgspec
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
-from autopilot import serving
+from autopilot.app import dashboard as serving
 from autopilot.domain.events import AgentStarted, Entry
 from autopilot.evidence.visual import browser
 from autopilot.journal.clock import iso
 from autopilot.journal.lock import RunLock, birth_of
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.views.drawing import picture_of
-from autopilot.views.frame import frame
-from autopilot.views.glance import Glance
-from autopilot.views.painter import Drawn
-from autopilot.views.screen import Screen
+from autopilot.state.picture_run import picture_of
+from autopilot.views.terminal.agent_activity import Glance
+from autopilot.views.terminal.frame import frame
+from autopilot.views.terminal.painter import Drawn
+from autopilot.views.terminal.screen import Screen
 from support.dashboards import served
 from support.recordings import feast
 

@@ -9,9 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autopilot.domain.plain_text import harmless
-from autopilot.domain.protocols import Step
-from autopilot.domain.record import PhaseRecord
 from autopilot.gates import (
     after_audit,
     after_debug,
@@ -30,23 +27,21 @@ from autopilot.gates import (
     after_triage,
     after_verify,
     after_version,
-    unanswered,
 )
+from autopilot.gates import after_no_answer as unanswered
 from autopilot.gates.rules import Gate
+from autopilot.history.record import PhaseRecord
+from autopilot.ports.agents import Step
 from autopilot.steps import (
     audit,
-    contamination,
     debug,
     execute,
-    execution_log,
     fix,
     gap_fix,
-    handoff,
     integration,
     judge,
     judge_divergence,
     mini_verify,
-    phase_summary,
     plan,
     plan_check,
     preflight,
@@ -56,6 +51,9 @@ from autopilot.steps import (
     verify,
     version,
 )
+from autopilot.steps.artifacts import execution_log, handoff, phase_summary
+from autopilot.steps.checks import contamination
+from autopilot.text.clean import harmless
 
 Artifacts = Callable[[PhaseRecord], dict[str, str]]
 AnyGate = Gate[PhaseRecord, Any, Any, Any]

@@ -14,18 +14,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from autopilot.agents.accounts.homes import Homes
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.agents.choose import choose
+from autopilot.agents.choose_agent import choose
 from autopilot.agents.cli_agent import CliAgent, Desk
-from autopilot.agents.homes import Homes
-from autopilot.domain.agent import Call, Reply, Role, Thread
+from autopilot.domain.agent_call import Call, Reply, Role, Thread
 from autopilot.domain.errors import SandboxUnavailable, StorageFailed
-from autopilot.domain.protocols import Agent
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox import choose as grounds
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.ports.agents import Agent
+from autopilot.sandbox import choose_tier as grounds
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.homes import homes_at
 from support.players import STREAMS
 from support.transcripts import question
@@ -374,7 +374,7 @@ def test_what_a_killed_run_saw_of_the_network_is_remembered(unconfined: Place) -
 
 
 def test_homes_go_with_their_run_and_do_not_pile_up(unconfined: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autopilot.agents.homes.MOST_KEPT", 2)
+    monkeypatch.setattr("autopilot.agents.accounts.homes.MOST_KEPT", 2)
     homes = homes_at(unconfined.base)
     for number in range(4):
         unconfined.ask("mkdir -p ~/deep; chmod 0 ~/deep", homes, id=f"r1/2/execute/{number}")
@@ -543,11 +543,11 @@ HELD = """
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from autopilot.agents.choose import choose
+from autopilot.agents.choose_agent import choose
 from autopilot.agents.cli_agent import Desk
-from autopilot.agents.homes import Homes
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.agents.accounts.homes import Homes
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.transcripts import question
 base = Path({base!r})
 kept = KeptProcesses(base / "keep", ChildProcesses(territory=str(base)), "boot")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
-from autopilot.domain.running import TOOL_DATA, Job, Processes, Ran
-from autopilot.sandbox.agent_view import AgentView, repository_config, sight
-from autopilot.sandbox.choose import Ground, choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import TOOL_DATA, Job, Processes, Ran
+from autopilot.sandbox.choose_tier import Ground, choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView, repository_config, sight
 from support.waiting import PATIENCE_S, soon
 
 pytestmark = pytest.mark.sandbox

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.running import Job, Ran
-from autopilot.sandbox.agent_cages import LandlockAgents
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import Ground, choose
-from autopilot.sandbox.landlock import DEVICES, Fences, launched, our_python, system_places
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job, Ran
+from autopilot.sandbox.choose_tier import Ground, choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
+from autopilot.sandbox.tiers.agents import LandlockAgents
+from autopilot.sandbox.tiers.landlock import DEVICES, Fences, launched, our_python, system_places
 from autopilot.sandbox.toolchain import look
 from escapes.users import as_nobody, environment
 from support.waiting import PATIENCE_S, soon
@@ -244,8 +244,8 @@ def test_our_own_python_may_be_installed_anywhere(landlock: Ground, tmp_path: Pa
     if sys.base_prefix.startswith("/usr"):
         pytest.skip("this Python is where the system's programs are, which are shown anyway")
     code = (
-        "from autopilot.sandbox.choose import choose; from autopilot.sandbox.processes import ChildProcesses\n"
-        "from autopilot.sandbox.agent_view import AgentView; from autopilot.domain.running import Job\n"
+        "from autopilot.sandbox.choose_tier import choose; from autopilot.sandbox.processes.children import ChildProcesses\n"
+        "from autopilot.sandbox.tiers.agent_view import AgentView; from autopilot.domain.process import Job\n"
         f"job = Job(argv=('sh', '-c', 'echo here'), cwd={str(tmp_path)!r}, env={{'PATH': '/usr/bin:/bin'}})\n"
         "ground = choose('landlock', ChildProcesses())\n"
         f"print(ground.agents(AgentView()).run(job).stdout, ground.sandbox().run('echo here', {str(tmp_path)!r}, 60).stdout)"

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from autopilot.agents.exec_agent import ExecAgent
-from autopilot.domain.agent import Call, PhaseRef, Reply
+from autopilot.domain.agent_call import Call, PhaseRef, Reply
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.homes import homes_at
 from support.repos import write
 

@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.agents.choose import choose
+from autopilot.agents.choose_agent import choose
 from autopilot.agents.cli_agent import Desk
-from autopilot.domain.agent import Call, PhaseRef, TaskRef
+from autopilot.domain.agent_call import Call, PhaseRef, TaskRef
 from autopilot.domain.errors import AgentUnavailable, SandboxUnavailable
 from autopilot.domain.evidence import Usage
-from autopilot.domain.protocols import Agent
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox import choose as grounds
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.ports.agents import Agent
+from autopilot.sandbox import choose_tier as grounds
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.homes import homes_at
 
 pytestmark = pytest.mark.sandbox

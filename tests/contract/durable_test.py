@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot.domain.running import Job, Ran
+from autopilot.domain.process import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import PlainProcesses
 from support.programs import needs
@@ -93,7 +93,7 @@ def test_every_way_a_commit_is_made_is_traced() -> None:
     source = Path(__file__).parents[2] / "src" / "autopilot" / "workspace"
     makers = {
         module.name
-        for module in source.glob("*.py")
+        for module in source.rglob("*.py")
         if module.name != "git.py"  # it says which of them take no lock
         and any(
             f'"{verb}"' in module.read_text()
@@ -101,4 +101,4 @@ def test_every_way_a_commit_is_made_is_traced() -> None:
         )
     }
     # The history that `veil.py` writes is only for looking at, and is made again whenever it is gone.
-    assert makers == {"clones.py", "portions.py", "store.py", "user_repo.py", "veil.py"}
+    assert makers == {"clones.py", "portions.py", "own_repository.py", "user_repository.py", "veil.py"}

@@ -14,17 +14,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from autopilot.app.dependencies import set_up_in
 from autopilot.domain.errors import SandboxUnavailable
+from autopilot.domain.process import Job, Ran, Try
 from autopilot.domain.reach import NOT_SHARED
-from autopilot.domain.running import Job, Ran, Try
-from autopilot.provision import set_up_in
-from autopilot.sandbox import choose, keeper
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.bubblewrap import ALONE
-from autopilot.sandbox.choose import Ground
+from autopilot.sandbox import choose_tier as choose
+from autopilot.sandbox.choose_tier import Ground
 from autopilot.sandbox.egress.passage import passage
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.keeper import keeper
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
+from autopilot.sandbox.tiers.bubblewrap import ALONE
 from support.egress import Host, host
 from support.waiting import PATIENCE_S, is_alive, soon
 
@@ -35,11 +36,11 @@ NOBODY = 65534
 RUN = """
 import sys
 from pathlib import Path
-from autopilot.domain.running import Job
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox import choose
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox import choose_tier as choose
+from autopilot.sandbox.tiers.agent_view import AgentView
+from autopilot.sandbox.processes.children import ChildProcesses
 keep, cwd, script, tier, host = sys.argv[1:]
 others = ChildProcesses(territory=cwd)
 kept = KeptProcesses(Path(keep), others, "boot", 600) if keep else others

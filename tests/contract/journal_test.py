@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Event, Noted
-from autopilot.domain.protocols import Journal
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.sqlite import SqliteJournal
+from autopilot.ports.agents import Journal
 from unit.journal.event_examples import KINDS, samples, values
 
 

@@ -12,14 +12,14 @@ import msgspec
 import pytest
 
 from autopilot.domain.errors import Interrupted, SandboxUnavailable
-from autopilot.domain.running import Job
+from autopilot.domain.process import Job
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox import keeper
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.orders import Order, written
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.keeper import keeper
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.keeper.orders import Order, written
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.waiting import PATIENCE_S, is_alive, soon
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.skipif(sys.platform != "linux", reason="keepers need Linux")]
@@ -29,11 +29,11 @@ CALL = "run-1/3/execute/1"
 RUN = """
 import sys
 from pathlib import Path
-from autopilot.domain.running import Job
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox import choose
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox import choose_tier as choose
+from autopilot.sandbox.tiers.agent_view import AgentView
+from autopilot.sandbox.processes.children import ChildProcesses
 keep, cwd, script, lease, path, mark, tier = sys.argv[1:]
 others = ChildProcesses(territory=cwd)
 kept = KeptProcesses(Path(keep), others, "boot", float(lease))

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.running import Sandbox
+from autopilot.domain.process import Sandbox
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.sandbox

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import AgentUnavailable, Interrupted, StorageFailed
-from autopilot.domain.running import Job, Processes, Ran
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.launching import Ceilings
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job, Processes, Ran
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.launch import Ceilings
 from support.waiting import PATIENCE_S, is_alive, soon
 
 PATH = os.environ["PATH"]
@@ -292,7 +292,7 @@ def test_a_sweep_spares_a_run_of_the_same_name_in_another_repository(tmp_path: P
 
 @on_linux
 def test_a_sweep_spares_ourselves_and_our_parents() -> None:
-    code = f"from autopilot.sandbox.processes import ChildProcesses as C; print(C().sweep('{OURS}'))"
+    code = f"from autopilot.sandbox.processes.children import ChildProcesses as C; print(C().sweep('{OURS}'))"
     script = f'{sys.executable} -c "{code}"; echo parent lives'
     ran = subprocess.run(
         ["sh", "-c", script], env={"AUTOPILOT_MARK": OURS, "PATH": PATH}, capture_output=True, text=True, check=True
@@ -308,7 +308,7 @@ def test_sweeping_no_mark_at_all_touches_nobody(processes: Processes) -> None:
 @on_linux
 def test_a_program_dies_with_us(tmp_path: Path) -> None:
     code = (
-        "from autopilot.sandbox.processes import ChildProcesses; from autopilot.domain.running import Job\n"
+        "from autopilot.sandbox.processes.children import ChildProcesses; from autopilot.domain.process import Job\n"
         f"ChildProcesses().run(Job(argv=('sleep', '60'), cwd='/', env={{'PATH': {PATH!r}}}),"
         f" lambda pid: open({str(tmp_path / 'pid')!r}, 'w').write(str(pid)) and None)"
     )

@@ -14,16 +14,16 @@ import pytest
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.agents.choose import choose
+from autopilot.agents.choose_agent import choose
 from autopilot.agents.cli_agent import Desk
-from autopilot.domain.agent import Call, Reply, Thread
+from autopilot.domain.agent_call import Call, Reply, Thread
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.evidence import Usage
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox import choose as grounds
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox import choose_tier as grounds
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.homes import homes_at
 from support.players import LIMITS, STREAMS, install, seen
 from support.transcripts import question

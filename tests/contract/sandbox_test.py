@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.running import Ran, Sandbox
+from autopilot.domain.process import Ran, Sandbox
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.bubblewrap import Bubblewrap, Walls
-from autopilot.sandbox.canary import ATTACKS, Attack, Cage, weakness
-from autopilot.sandbox.choose import Candidate, Ground, choose
-from autopilot.sandbox.plain import PlainProcess
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import Candidate, Ground, choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.self_attack import ATTACKS, Attack, Cage, weakness
+from autopilot.sandbox.tiers.bubblewrap import Bubblewrap, Walls
+from autopilot.sandbox.tiers.unconfined import PlainProcess
 from autopilot.sandbox.toolchain import look
 from support.waiting import PATIENCE_S
 from support.worlds import start_of
@@ -220,7 +220,7 @@ def test_a_command_in_bubblewrap_sees_no_process_of_ours(folder: Path) -> None:
 
 def test_a_confined_command_dies_with_us(folder: Path, ground: Ground) -> None:
     code = (
-        "import sys; from autopilot.sandbox.choose import choose; from autopilot.sandbox.processes import ChildProcesses\n"
+        "import sys; from autopilot.sandbox.choose_tier import choose; from autopilot.sandbox.processes.children import ChildProcesses\n"
         "s = choose(sys.argv[2], ChildProcesses()).sandbox()\n"
         "s.run('while :; do date +%N > tick; sleep 0.02; done', sys.argv[1], 30)"
     )
@@ -321,8 +321,8 @@ def test_where_the_launcher_cannot_look_into_agents_the_label_and_the_doctor_say
     if not (beginning := start_of("blind")):
         pytest.skip("such a machine is made by a seccomp filter, for which the system calls must be known")
     code = (
-        "from autopilot.sandbox.choose import choose; from autopilot.sandbox.processes import ChildProcesses\n"
-        "from autopilot.sandbox.checkup import sandbox_check\n"
+        "from autopilot.sandbox.choose_tier import choose; from autopilot.sandbox.processes.children import ChildProcesses\n"
+        "from autopilot.app.sandbox_checkup import sandbox_check\n"
         "ground = choose('auto', ChildProcesses(), open_network=False)\n"
         "check = sandbox_check(ChildProcesses(), 'auto', open_network=False)\n"
         "print(ground.tier, ground.egress, 'egress by port only' in ground.label, check.level, sep='|')\n"

@@ -11,9 +11,10 @@ import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.visual import Served
-from autopilot.evidence.visual.probe import status
-from autopilot.sandbox import choose, serving
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.evidence.visual.wait_for_app import status
+from autopilot.sandbox import choose_tier as choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.web_app import run_app as serving
 from support.site import answers, free_port, server
 from support.waiting import PATIENCE_S
 

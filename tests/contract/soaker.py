@@ -9,16 +9,16 @@ from typing import Any, get_args
 
 import msgspec
 
+from autopilot.agents.accounts.homes import Homes
 from autopilot.agents.backends import claude
 from autopilot.agents.cli_agent import CliAgent, Desk
-from autopilot.agents.homes import Homes
-from autopilot.domain.agent import Call, PhaseRef
+from autopilot.domain.agent_call import Call, PhaseRef
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 
 PHASE = PhaseRef(id="1", name="One", type="mixed", dir=".planning/phases/01-one")
 CALL = Call(id="", role="execute", prompt="Do it.", answer_schema={"type": "object"}, phase=PHASE)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.visual import Route, VisualIssue, VisualResults
-from autopilot.evidence.visual.look import is_held
+from autopilot.evidence.visual.visit import is_held
 from support.site import FINE, HEAD, WIDE, Site, answers, make_site, needs_browser, server
 
 pytestmark = [pytest.mark.sandbox, needs_browser]

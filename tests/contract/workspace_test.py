@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
-from autopilot.domain.running import Job, Ran
+from autopilot.domain.process import Job, Ran
 from autopilot.workspace.git_workspace import GitWorkspace, Places
 from support.processes import CutOff, PlainProcesses, PowerCut
 from support.programs import needs
@@ -19,7 +19,7 @@ from support.repos import git, make_repo, write
 from support.workspaces import ENV, FILES, PLANNING, Bench, change, make_bench, message, open_workspace
 
 if TYPE_CHECKING:
-    from autopilot.domain.protocols import Workspace
+    from autopilot.ports.agents import Workspace
 
 TRACKED = {**FILES, ".planning/ROADMAP.md": "# tracked\n", ".planning/old.md": "old\n"}
 

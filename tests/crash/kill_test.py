@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, PhaseStarted, StepFinished, stream_of
-from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.request import RunRequest
+from autopilot.history.record import PhaseRecord, RunRecord
 from autopilot.journal.sqlite import SqliteJournal
 from support.letters import Letters, WindingLetters
 from support.repos import git

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.events import Entry
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest

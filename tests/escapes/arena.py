@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from autopilot.domain.running import Sandbox
-from autopilot.sandbox import confine, seccomp
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.launching import Ceilings
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Sandbox
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.launch import Ceilings
+from autopilot.sandbox.tiers import confine, seccomp
 from escapes.attacks import ATTACKS, Attack
 
 if TYPE_CHECKING:

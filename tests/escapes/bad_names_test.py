@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from autopilot.agents.transcripts import path_of
 from autopilot.domain.errors import AutopilotError, ConfigInvalid
 from autopilot.domain.phase import Phase, Roadmap, TaskTest
-from autopilot.planning import folders, ids, plan, roadmap, selection
-from autopilot.planning.plan_problems import leaves_project
-from autopilot.steps.test_specs import spec_criteria
-from autopilot.workspace.planning_files import checked
-from autopilot.workspace.store import safe_name
+from autopilot.planning.plan import folders
+from autopilot.planning.plan import read_plan as plan
+from autopilot.planning.plan.problems import leaves_project
+from autopilot.planning.roadmap import ids, selection
+from autopilot.planning.roadmap import read_roadmap as roadmap
+from autopilot.steps.checks.test_specs import spec_criteria
+from autopilot.workspace.files.planning_files import checked
+from autopilot.workspace.own_repository import safe_name
 from support.records import Story, brief
 from support.records import plan as plan_of
 from support.repos import git

@@ -33,7 +33,7 @@ PATIENCE_S = 120.0
 ALL_OF_THEM = """
 import json, os, sys
 from pathlib import Path
-from autopilot import serving
+from autopilot.app import dashboard as serving
 from autopilot.cli.main import main
 from autopilot.domain.errors import AutopilotError
 codes = {}
@@ -108,7 +108,12 @@ class Scene:
 
     def agree(self) -> "Scene":
         """Its user trusts what the repository asks for, so that nothing but its state can be the reason to refuse."""
-        words = [sys.executable, "-P", "-c", "import sys; from autopilot import app; app.agree(sys.argv[1])"]
+        words = [
+            sys.executable,
+            "-P",
+            "-c",
+            "import sys; from autopilot.app import prepare as app; app.agree(sys.argv[1])",
+        ]
         subprocess.run([*words, str(self.root)], env=self.env(), check=True)
         return self
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.workspace.checkup import git_check, repository_checks
+from autopilot.app.workspace_checkup import git_check, repository_checks
 from autopilot.workspace.git import COMMON, Git, user_env
-from autopilot.workspace.user_repo import UserRepository
+from autopilot.workspace.user_repository import UserRepository
 from escapes.git_poisons import ENV as TRUSTING
 from escapes.git_poisons import POISONS, Poison, Trap, hooks, make_trap
 from support.repos import git, make_repo, write
@@ -105,7 +105,7 @@ def written_verbs() -> set[str]:
     found = set()
     for module in SOURCE.rglob("*.py"):
         text = module.read_text()
-        if "workspace.git import" in text or "workspace.store import" in text:
+        if "workspace.git import" in text or "workspace.own_repository import" in text:
             found |= {first for node in ast.walk(ast.parse(text)) if (first := first_word(node)) in known}
     return found
 
@@ -174,4 +174,4 @@ def test_git_is_started_in_one_place_only() -> None:
             for n in ast.walk(ast.parse(module.read_text()))
         )
     }
-    assert starters == {"workspace/git.py", "cli/demo/project.py"}
+    assert starters == {"workspace/git.py", "cli/demo/sample_project.py"}

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.evidence import junit, planting, references
-from autopilot.evidence.regular import read_beneath
-from autopilot.evidence.tree_files import TreeFiles
-from autopilot.workspace.beneath import Refused, opened, read_regular
-from autopilot.workspace.planning_files import take_back
+from autopilot.evidence import junit_reports as junit
+from autopilot.evidence import planting
+from autopilot.evidence.content import references
+from autopilot.evidence.content.tree_files import TreeFiles
+from autopilot.evidence.safe_read import read_beneath
+from autopilot.workspace.files.beneath import Refused, opened, read_regular
+from autopilot.workspace.files.planning_files import take_back
 from autopilot.workspace.user_files import root_files
 from support.powers import writes_anywhere
 from support.repos import git

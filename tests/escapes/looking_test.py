@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.cli.main import main
-from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.scratch import room
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.scratch import room
+from autopilot.workspace.project_folder import Within
 from autopilot.workspace.read_only_git import read_only
-from autopilot.workspace.within import Within
 from escapes.git_poisons import ENV as TRUSTING
 from escapes.git_poisons import POISONS, Poison, Trap, attributed, configured, make_trap
 from support.adoption import adopted

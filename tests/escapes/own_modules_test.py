@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from autopilot import serving
-from autopilot.domain.running import Job
+from autopilot.app import dashboard as serving
+from autopilot.domain.process import Job
 from autopilot.domain.visual import Route, VisualTesting
 from autopilot.evidence.visual.browser import Chromium
 from autopilot.journal.lock import owner
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.own_command import own_command
-from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.scratch import room
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.own_command import own_command
+from autopilot.sandbox.processes.scratch import room
 from support.dashboards import served
 from support.project import honest
 from support.repos import git, write
 from support.runs import Drive, driven, playground
 from support.waiting import PATIENCE_S, soon
 
-SOURCE = Path(serving.__file__).parent
+SOURCE = Path(serving.__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("autopilot")
 POISONED = (
     "autopilot/__init__.py", "autopilot/__main__.py", "autopilot/cli/__init__.py", "msgspec.py", "platformdirs.py",
@@ -155,5 +155,5 @@ def test_our_python_is_never_started_with_the_working_folder_on_its_path() -> No
     bare = [name for name, words in found if not {"-P", "-I"} & set(words)]
 
     assert len(found) >= 6
-    assert bare == ["landlock.py", "serving.py"], "those that ask where our Python really is"
+    assert bare == ["landlock.py", "run_app.py"], "those that ask where our Python really is"
     assert [name for name, words in found if "autopilot" in words] == ["own_command.py"]

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import home_files, serving
 from autopilot.agents import transcripts
+from autopilot.app import dashboard as serving
 from autopilot.cli.main import main
 from autopilot.domain.errors import AutopilotError
+from autopilot.files import home_files
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import owner
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.sessions.lines import LineFile
+from autopilot.sessions.files.jsonl import LineFile
 from support.dashboards import served
 from support.project import honest
 from support.runs import Drive, driven, playground

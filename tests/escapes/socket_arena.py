@@ -14,10 +14,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from autopilot.domain.running import Job, Ran
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import Ground, choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job, Ran
+from autopilot.sandbox.choose_tier import Ground, choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -16,19 +16,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.accounts import ended_of
+from autopilot.app.finish import ended_of
 from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import Entry, RunFinished, RunStopped
-from autopilot.domain.record import RunRecord
-from autopilot.engine.streams import Streams
-from autopilot.journal.breaker import heed_cooldown
+from autopilot.engine.perform.run_log import Streams
+from autopilot.history.record import RunRecord
 from autopilot.journal.clock import FixedClock, iso
 from autopilot.journal.head import read_head
 from autopilot.journal.memory import MemoryJournal
-from autopilot.journal.projection import Projection
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.sessions import registry
-from autopilot.views.completion_report import report
+from autopilot.sessions.machine import registry
+from autopilot.state.breaker_state import heed_cooldown
+from autopilot.state.build_state import Projection
+from autopilot.views.markdown.completion_report import report
 from support.fault_layer import FaultLayer, layer_or_skip
 from support.faults import full, record
 from support.project import honest
@@ -134,9 +134,9 @@ def test_a_run_whose_clock_jumps_all_the_time_ends_as_ever(layer: FaultLayer) ->
 WAITING = """
 import os, sys
 from pathlib import Path
-from autopilot.domain.running import Job
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
 
 folder, how, limit = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 plain = ChildProcesses()

@@ -10,28 +10,30 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot import app, hiring
 from autopilot.agents import transcripts
-from autopilot.cli import status
-from autopilot.domain.calibration import Calibration, Row
+from autopilot.app import prepare as app
+from autopilot.app import wiring as hiring
+from autopilot.cli.verbs import status
+from autopilot.codemap import cache as book
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Noted
-from autopilot.domain.sealed import sealed
-from autopilot.journal.asked_files import AskedFile
+from autopilot.journal.answer_files import AskedFile
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.clock import FixedClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock, owner
-from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.planning.user_choices import read as read_choices
-from autopilot.sandbox import keeper, kept
-from autopilot.sessions.lines import LineFile
-from autopilot.sessions.open_loops import OpenLoops
-from autopilot.sessions.registry import Entry, Registry
-from autopilot.workspace.repo_map import book
-from autopilot.workspace.user_repo import Start, read_start
+from autopilot.planning.config.user_config import read as read_choices
+from autopilot.policy.calibration import Calibration, Row
+from autopilot.sandbox.keeper import held_calls as kept
+from autopilot.sandbox.keeper import keeper
+from autopilot.sessions.files.jsonl import LineFile
+from autopilot.sessions.files.open_loops import OpenLoops
+from autopilot.sessions.machine.registry import Entry, Registry
+from autopilot.state.metrics import MetricsFile
+from autopilot.text.checksum import sealed
+from autopilot.workspace.user_repository import Start, read_start
 from support.faults import full, record, seed
 from support.project import ROADMAP
 from support.repos import write

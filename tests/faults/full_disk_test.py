@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.running import Job
-from autopilot.sandbox import keeper
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Job
+from autopilot.sandbox.keeper import keeper
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.faults import full, record, seed
 from support.runs import playground
 from support.struck_runs import StruckProject

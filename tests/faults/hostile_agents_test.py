@@ -14,11 +14,11 @@ import pytest
 
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import AgentAnswered, AgentStarted
-from autopilot.domain.moments import elapsed
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.text.times import elapsed
 from faults.hostile_agents import HOSTILE, KILLED, Hostile
 from support.faults import full, record
 from support.letters import fragment

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import AutopilotError, UsageInvalid
 from autopilot.domain.request import RunRequest
 from autopilot.journal import head

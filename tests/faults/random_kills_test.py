@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import hiring
+from autopilot.app import wiring as hiring
 from support.aftermath import events, twice
 from support.faults import full, record, seed
 from support.victims import condemned, room, wrongs

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot import __version__, app
+from autopilot import __version__
+from autopilot.app import prepare as app
 from autopilot.authority.seal import seal_of
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, StorageFailed
 from autopilot.domain.events import Entry, RunResumed, StepFinished

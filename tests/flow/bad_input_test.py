@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import (
     AutopilotError,
     ConfigInvalid,

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import status
+from autopilot.app import prepare as app
+from autopilot.cli.verbs import status
 from autopilot.domain.events import Entry, PhaseStarted
 from autopilot.domain.modes import Modes
-from autopilot.domain.notices import notice_of
 from autopilot.domain.request import RunEnd
-from autopilot.views.announcement import announcement
-from autopilot.views.drawing import after
-from autopilot.views.frame import frame, text_of
-from autopilot.views.narration import Narrator
-from autopilot.views.picture import Picture
-from autopilot.views.screen import Screen
+from autopilot.policy.notification_rules import notice_of
+from autopilot.state.picture import Picture
+from autopilot.state.picture_run import after
+from autopilot.views.lines.announcement import announcement
+from autopilot.views.lines.run_lines import Narrator
+from autopilot.views.terminal.frame import frame, text_of
+from autopilot.views.terminal.screen import Screen
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import write
 from support.runs import Drive, driven, playground

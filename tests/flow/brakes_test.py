@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import (
     AgentAnswered,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import status
-from autopilot.domain.caveats import HELD_BEFORE
-from autopilot.views.announcement import announcement
-from autopilot.views.narration import Narrator
+from autopilot.app import prepare as app
+from autopilot.cli.verbs import status
+from autopilot.policy.caveats import HELD_BEFORE
+from autopilot.views.lines.announcement import announcement
+from autopilot.views.lines.run_lines import Narrator
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven

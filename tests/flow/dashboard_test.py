@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot import serving
 from autopilot.agents import transcripts
+from autopilot.app import dashboard as serving
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import RunFinished
-from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile, write_open
-from autopilot.views.dashboard.deeds import Deeds, Given, Question
+from autopilot.journal.answer_files import CONTEXT_MAP, AskedFile, write_open
+from autopilot.views.dashboard.actions import Deeds, Given, Question
 from autopilot.views.dashboard.server import MOST_VIEWERS
-from autopilot.views.dashboard.slow import MOST_STRANGERS, Patience
+from autopilot.views.dashboard.slow_clients import MOST_STRANGERS, Patience
 from support.dashboards import Chronicle, Site, served
 from support.project import honest
 from support.records import RUN

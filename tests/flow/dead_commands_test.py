@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import phases
-from autopilot.cli.arguments import parse
+from autopilot.app import prepare as app
+from autopilot.cli.parser import parse
+from autopilot.cli.verbs import phases
 from autopilot.domain.events import RunStarted, StepFinished
 from autopilot.domain.request import RunRequest
 from autopilot.domain.results import Executed, Verified
-from autopilot.sandbox.versions import missing_program
+from autopilot.sandbox.processes.tool_versions import missing_program
 from support.project import make_project, plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, roadmap_of

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from autopilot.domain.events import Noted, PhaseStarted, RunStarted
-from autopilot.domain.person import HumanWord
+from autopilot.domain.people import HumanWord
 from support.deferring import Told, deferred, script
 from support.runs import Drive, driven
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.cli.demo import project
+from autopilot.cli.demo import sample_project as project
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
 from support.repos import git
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.results import Verified
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
-from autopilot.workspace.removal import remove
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.workspace.files.removal import remove
 from support.programs import trouble_with
 from support.project import ACTION, reviews
 from support.repos import git, write

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.events import AgentAnswered, RunStarted
 from autopilot.domain.request import RunRequest
 from autopilot.pipeline import PIPELINE
-from autopilot.planning import forecast
+from autopilot.planning.start import build_forecast as forecast
 from support.project import honest, make_project, plan_answer, plan_text, reviews, work_answer
 from support.repos import write
 from support.runs import Drive, driven, roadmap_of, snapshot

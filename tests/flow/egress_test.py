@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import ConfigInvalid, SandboxUnavailable
 from autopilot.domain.events import AgentAnswered, StepFinished
 from autopilot.domain.reach import NOT_SHARED
 from autopilot.domain.results import Verified
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.egress import Host, host
 from support.project import plan_answer, reviews
 from support.repos import write

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.agents.choose import choose as choose_agent
+from autopilot.agents.choose_agent import choose as choose_agent
 from autopilot.agents.cli_agent import Desk
-from autopilot.domain.agent import Call, PhaseRef
+from autopilot.app.wiring import past_work
+from autopilot.domain.agent_call import Call, PhaseRef
 from autopilot.domain.answers import (
     DivergenceOpinion,
     FixClaim,
@@ -28,9 +29,8 @@ from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.questions import schema_of
 from autopilot.domain.results import Verified
-from autopilot.hiring import past_work
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.homes import homes_at
 from support.project import plan_answer, reviews
 from support.repos import write

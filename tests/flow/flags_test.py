@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from autopilot.cli.arguments import parse
 from autopilot.cli.main import main
-from autopilot.cli.verbs import request_of
+from autopilot.cli.parser import parse
+from autopilot.cli.verbs.run import request_of
+from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import PhaseFinished, PhaseMerged, PhaseStarted, RunStarted, RunStopped, StepFinished
 from autopilot.domain.modes import CLASHES
-from autopilot.domain.passes import Brief
 from autopilot.domain.request import RunEnd
 from autopilot.domain.results import Verified
-from autopilot.planning.visual import REQUIRED
+from autopilot.planning.config.visual_section import REQUIRED
 from support.asking import SaidPerson, gray_areas, paper, questions
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, write

@@ -9,7 +9,7 @@ from autopilot.domain.events import PhaseFinished, StepFinished
 from autopilot.domain.request import RunEnd
 from autopilot.domain.results import Executed
 from autopilot.domain.verdict import Retry
-from autopilot.views.plain import PlainView
+from autopilot.views.lines.plain import PlainView
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven

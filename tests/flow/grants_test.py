@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot import __version__, app
+from autopilot import __version__
+from autopilot.app import prepare as app
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
 from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, TrustMissing, UsageInvalid

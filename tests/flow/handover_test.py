@@ -9,7 +9,7 @@ import pytest
 from autopilot.domain.events import PhaseFinished, PhaseStarted, StepFinished
 from autopilot.domain.request import RunEnd
 from autopilot.domain.results import MiniVerified, Verified
-from autopilot.views.plain import PlainView
+from autopilot.views.lines.plain import PlainView
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git
 from support.runs import Drive, driven

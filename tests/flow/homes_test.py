@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.agents.accounts.homes import Homes
 from autopilot.agents.backends import claude
-from autopilot.agents.homes import Homes
+from autopilot.app import prepare as app
+from autopilot.app.run_grant import tightened
+from autopilot.app.wiring import cache_folder, homes_of
 from autopilot.authority.grants import Grant
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.request import Resumption
 from autopilot.domain.settings import SandboxChoice, Settings
-from autopilot.hiring import cache_folder, homes_of
-from autopilot.permission import tightened
-from autopilot.planning.user_choices import UserChoices, read
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.kept import KeptProcesses
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.planning.config.user_config import UserChoices, read
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.keeper.held_calls import KeptProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
 from autopilot.workspace.git_workspace import Places
 from support.homes import homes_at
 from support.project import plan_answer, reviews

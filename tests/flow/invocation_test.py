@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.cli.usage import VERBS
+from autopilot.cli.help import VERBS
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.events import PhaseStarted, RunResumed, RunStarted, RunStopped
 from support.deferring import CONDEMNED, letters

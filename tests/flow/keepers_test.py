@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app, hiring
+from autopilot.app import prepare as app
+from autopilot.app import wiring as hiring
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import Resumption
 from support.aftermath import survivors

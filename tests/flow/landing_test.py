@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.protocols import Landing
+from autopilot.ports.agents import Landing
 from support.repos import git, write
 from support.workspaces import Bench, change, make_bench, message, open_workspace
 

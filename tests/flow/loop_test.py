@@ -11,18 +11,20 @@ from typing import Any
 
 import pytest
 
-from autopilot import app, looping
+from autopilot.app import prepare as app
+from autopilot.app.loop import run_loop as looping
+from autopilot.app.loop.run_loop import LoopRequest, Timing
 from autopilot.cli import main
 from autopilot.domain.events import Entry as Entry_
 from autopilot.domain.events import PhaseFinished, PhaseStarted, RunStopped, StepFinished
 from autopilot.domain.request import RunRequest
 from autopilot.journal.clock import SystemClock, TickingClock
-from autopilot.looping import LoopRequest, Timing
-from autopilot.sessions import ending, flags
+from autopilot.sessions import flags
+from autopilot.sessions import loop_summary as ending
 from autopilot.sessions.backlog import Backlog, work_for
+from autopilot.sessions.files.open_loops import CUT_OFF
 from autopilot.sessions.loop import LoopEnd
-from autopilot.sessions.open_loops import CUT_OFF
-from autopilot.sessions.registry import Entry, Registry
+from autopilot.sessions.machine.registry import Entry, Registry
 from autopilot.sessions.session_modes import Executed
 from support.history import good_history
 from support.processes import PowerCut

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import AskingStopped, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.modes import Modes

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.events import PhaseLanded, StepFinished
 from autopilot.domain.request import RunRequest
 from autopilot.domain.results import Executed, Verified

@@ -40,7 +40,7 @@ def test_a_run_refuses_to_start_and_says_what_to_do(place: Path) -> None:
 
 def test_the_doctor_says_so_and_the_demo_goes_on_aloud(place: Path) -> None:
     code = (
-        "from autopilot.sandbox.checkup import sandbox_check; from autopilot.sandbox.processes import ChildProcesses\n"
+        "from autopilot.app.sandbox_checkup import sandbox_check; from autopilot.sandbox.processes.children import ChildProcesses\n"
         "from autopilot.cli.demo.show import _confinement\n"
         "print(sandbox_check(ChildProcesses()).level, _confinement())"
     )

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import status
+from autopilot.app import prepare as app
+from autopilot.app.wiring import past
+from autopilot.cli.verbs import status
 from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded, RunFinished
 from autopilot.domain.request import RunRequest
-from autopilot.engine.ending import run_end
-from autopilot.hiring import past
-from autopilot.views.announcement import announcement
-from autopilot.views.narration import Narrator
-from autopilot.views.overview import lines
+from autopilot.engine.run.result import run_end
+from autopilot.views.lines.announcement import announcement
+from autopilot.views.lines.overview import lines
+from autopilot.views.lines.run_lines import Narrator
 from support.deferring import script
 from support.repos import git
 from support.runs import Drive, Stage, driven, playground

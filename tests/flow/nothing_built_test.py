@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import status
+from autopilot.app import prepare as app
+from autopilot.cli.verbs import status
 from autopilot.domain.events import PhaseFinished, PhaseStarted, StepFinished
-from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.request import RunEnd
 from autopilot.domain.results import Triaged
-from autopilot.views.announcement import announcement
-from autopilot.views.narration import Narrator
+from autopilot.policy.outcomes import NOTHING_BUILT
+from autopilot.views.lines.announcement import announcement
+from autopilot.views.lines.run_lines import Narrator
 from support.project import LOOKED, plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven

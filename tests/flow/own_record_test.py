@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
+from autopilot.app.planning_checkup import planning_checks
 from autopilot.domain.request import RunRequest
-from autopilot.planning.checkup import planning_checks
 from support.project import honest
 from support.repos import git, write
 from support.runs import Drive, driven

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.events import (
     Entry,
     MergeRefused,

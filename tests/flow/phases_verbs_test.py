@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from support.repos import ENV, git, write
 from support.trusting import trust

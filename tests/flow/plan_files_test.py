@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
-from autopilot.cli import phases
-from autopilot.cli.arguments import parse
+from autopilot.app import prepare as app
+from autopilot.cli.parser import parse
+from autopilot.cli.verbs import phases
 from autopilot.domain.events import PhaseStarted
 from autopilot.domain.request import RunRequest
 from support.gsd import gsd_plan

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
-from autopilot.views.plain import PlainView
+from autopilot.views.lines.plain import PlainView
 from support.project import honest, make_project
 from support.repos import write
 from support.runs import roadmap_of

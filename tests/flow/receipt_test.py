@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from autopilot.domain.errors import Interrupted
 from autopilot.domain.events import Entry, LandingStarted, PhaseFinished, PhaseLanded
-from autopilot.domain.receipts import Recheck
+from autopilot.domain.receipt import Recheck
 from support.project import make_project, plan_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from autopilot.app import foresee
+from autopilot.app.earlier_work import NO_SCORECARD
+from autopilot.app.prepare import foresee
+from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import PhaseStarted, StepFinished
 from autopilot.domain.modes import Modes
-from autopilot.domain.passes import Brief
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Triaged
-from autopilot.redoing import NO_SCORECARD
-from autopilot.views.narration import Narrator
+from autopilot.views.lines.run_lines import Narrator
 from support.adoption import adopted
 from support.project import plan_answer, rate_answer, reviews, work_answer
 from support.repos import git

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.agent import REVIEWERS
+from autopilot.codemap.grammars import missing
+from autopilot.domain.agent_call import REVIEWERS
+from autopilot.domain.codemap import MAP_PATH, SHOWN_PATH
 from autopilot.domain.events import Entry, PhaseStarted, StepStarted
-from autopilot.domain.repo_map import MAP_PATH, SHOWN_PATH
-from autopilot.engine.visible import MAPPED
+from autopilot.engine.perform.visibility import MAPPED
 from autopilot.steps import research
-from autopilot.views.narration import Narrator
-from autopilot.workspace.repo_map.grammars import missing
+from autopilot.views.lines.run_lines import Narrator
 from support.calculator import GOOD, plan, project, worker
 from support.records import Story, brief
 from support.runs import Drive

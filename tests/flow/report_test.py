@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from autopilot.domain.errors import StorageFailed, UsageInvalid
 from support.long_journal import long_run, write_journal

@@ -18,8 +18,8 @@ from autopilot.domain.events import (
     StepFinished,
 )
 from autopilot.domain.results import Verified
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.project import honest, plan_answer, rate_answer, reviews, work_answer
 from support.repos import git, write
 from support.runs import Drive, driven

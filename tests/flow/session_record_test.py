@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from autopilot import looping
+from autopilot.app.loop import run_loop as looping
+from autopilot.app.loop.run_loop import LoopRequest
 from autopilot.cli import main
 from autopilot.domain.errors import Interrupted
 from autopilot.domain.events import Entry as Entry_
 from autopilot.domain.events import PhaseStarted, RunResumed, RunStarted, StepFinished
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
-from autopilot.looping import LoopRequest
-from autopilot.sessions import ending, flags
+from autopilot.sessions import flags
+from autopilot.sessions import loop_summary as ending
 from autopilot.sessions.loop import LoopEnd
-from autopilot.sessions.registry import Entry, Registry
+from autopilot.sessions.machine.registry import Entry, Registry
 from autopilot.sessions.session_modes import Executed
 from support.processes import PowerCut
 from support.project import plan_answer, reviews, work_answer

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from autopilot.domain.errors import Interrupted, UsageInvalid
 from autopilot.domain.events import Entry, PhaseFinished, RunResumed, StepFinished, StepStarted

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
-from autopilot.journal.ledger import read_ledger
+from autopilot.app import prepare as app
+from autopilot.journal.earlier_runs import read_ledger
 from autopilot.journal.sqlite import SqliteJournal
 from support.aftermath import survivors
 from support.project import honest

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from autopilot import tracing
+from autopilot.app import traces as tracing
 from autopilot.cli.main import main
 from autopilot.domain.errors import UsageInvalid
 from support.project import honest

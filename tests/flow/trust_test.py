@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app, serving
+from autopilot.app import dashboard as serving
+from autopilot.app import prepare as app
 from autopilot.cli.main import main
 from autopilot.domain.errors import AutopilotError, TrustMissing
 from autopilot.domain.request import RunRequest

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.behaviour import NOT_TRACED
 from autopilot.domain.events import Noted, PhaseFinished, StepFinished
 from autopilot.domain.results import Compared, Rated, Verified
+from autopilot.policy.facts.behavior_traces import NOT_TRACED
 from support.project import plan_answer, reviews, work_answer
 from support.repos import write
 from support.runs import Drive, driven

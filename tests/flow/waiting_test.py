@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import AgentUnavailable, UsageLimited
 from autopilot.domain.events import AgentAnswered, Entry, Noted, RunResumed, RunStopped, WaitEnded, WaitStarted
-from autopilot.domain.record import RunRecord
+from autopilot.history.record import RunRecord
 from autopilot.journal.sqlite import NoRun, SqliteJournal
 from support.project import plan_answer, reviews, toml, work_answer
 from support.repos import write

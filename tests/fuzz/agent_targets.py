@@ -6,30 +6,30 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from autopilot.agents.account import StreamReader
-from autopilot.agents.answers import extract, last_object
+from autopilot.agents.answer_parsing import extract, last_object
 from autopilot.agents.backend import Ask, Backend
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import BY_NAME
+from autopilot.agents.call_log import StreamReader
 from autopilot.agents.cli_agent import StreamTalk
 from autopilot.agents.cli_agent import reply_of as told_reply
 from autopilot.agents.exec_agent import reply_of as printed_reply
-from autopilot.agents.fields import amount
+from autopilot.agents.json_fields import amount
 from autopilot.agents.replay import played
 from autopilot.agents.reset_times import FURTHEST, epoch_time, reset_time
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.agents.transcripts import path_of, recorded
 from autopilot.domain import answers
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent_call import Reply
 from autopilot.domain.answer_lines import read_lines, written
 from autopilot.domain.asking_people import Asked, idea_in, meant, picked
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered
-from autopilot.domain.running import Ran
-from autopilot.domain.secrets import Redactor
-from autopilot.engine import asking
+from autopilot.domain.process import Ran
+from autopilot.engine.perform import agent_calls as asking
 from autopilot.journal import codec
-from autopilot.sessions.numbers import number_in
+from autopilot.text.redact import Redactor
+from autopilot.text.sessions_numbers import number_in
 from fuzz.places import scratch
 from support.transcripts import question
 

@@ -5,18 +5,18 @@ from collections.abc import Callable
 
 import msgspec
 
-from autopilot.domain.caps import place_in
+from autopilot.codemap.extract import WALKS, outline
+from autopilot.codemap.plain_json import encoded
 from autopilot.domain.evidence import FileTexts, FileVersion
 from autopilot.domain.phase import Expectation
-from autopilot.domain.test_counts import counts_in
-from autopilot.evidence.data_files import READERS, findings
-from autopilot.evidence.junit import counts_of
-from autopilot.evidence.tamper.detect import detect
-from autopilot.evidence.tree_files import TreeFiles
-from autopilot.steps.priming import error_count
-from autopilot.workspace.repo_map.extract import WALKS, outline
-from autopilot.workspace.repo_map.plain_json import encoded
-from autopilot.workspace.store import parse_difference, shown
+from autopilot.evidence.content.data_files import READERS, findings
+from autopilot.evidence.content.tree_files import TreeFiles
+from autopilot.evidence.junit_reports import counts_of
+from autopilot.evidence.tamper.detectors import detect
+from autopilot.policy.facts.test_counts import counts_in
+from autopilot.policy.score_caps import place_in
+from autopilot.steps.checks.executor_context import error_count
+from autopilot.workspace.own_repository import parse_difference, shown
 from fuzz.places import scratch
 
 Target = Callable[[bytes], None]

@@ -4,18 +4,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from autopilot.domain import versions
-from autopilot.domain.error_shape import shape
 from autopilot.domain.errors import AutopilotError
-from autopilot.evidence import recheck
+from autopilot.evidence.receipts import check_receipt as recheck
 from autopilot.journal import codec
-from autopilot.journal.asked_files import CONTEXT_MAP, AskedFile
+from autopilot.journal.answer_files import CONTEXT_MAP, AskedFile
+from autopilot.journal.earlier_runs import ledger_of_archive
 from autopilot.journal.head import read_head
 from autopilot.journal.inbox import FileInbox
-from autopilot.journal.ledger import ledger_of_archive
 from autopilot.journal.state_file import StateFile
-from autopilot.sandbox.kept import end_of, paper_of
-from autopilot.sessions import learnings, lines, loop_record, session_record, state_fields
+from autopilot.policy import version_bump as versions
+from autopilot.sandbox.keeper.held_calls import end_of, paper_of
+from autopilot.sessions import learnings
+from autopilot.sessions.files import jsonl as lines
+from autopilot.sessions.files import loop_record, session_record
+from autopilot.sessions.files import next_session as state_fields
+from autopilot.text.error_shape import shape
 from fuzz.places import scratch
 
 Target = Callable[[bytes], None]

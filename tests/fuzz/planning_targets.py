@@ -6,27 +6,20 @@ import msgspec
 
 from autopilot.domain.errors import AutopilotError, ConfigInvalid, RoadmapInvalid, UsageInvalid
 from autopilot.domain.phase import Criterion, Roadmap
-from autopilot.planning import (
-    answers_file,
-    config,
-    context_md,
-    criteria,
-    detect,
-    edit,
-    edit_state,
-    ids,
-    order,
-    plan,
-    plan_problems,
-    project,
-    requirements,
-    roadmap,
-    selection,
-    starting,
-    state_md,
-    user_choices,
-)
-from autopilot.planning.edit_style import NewPhase
+from autopilot.planning.config import detect_commands as detect
+from autopilot.planning.config import read_config as config
+from autopilot.planning.config import user_config as user_choices
+from autopilot.planning.edit import edit
+from autopilot.planning.edit import new_project as starting
+from autopilot.planning.edit import state_md_table as edit_state
+from autopilot.planning.edit.style import NewPhase
+from autopilot.planning.plan import criteria
+from autopilot.planning.plan import problems as plan_problems
+from autopilot.planning.plan import read_plan as plan
+from autopilot.planning.roadmap import ids, order, requirements, selection, state_md
+from autopilot.planning.roadmap import project_md as project
+from autopilot.planning.roadmap import read_roadmap as roadmap
+from autopilot.planning.start import answers_file, context_md
 
 Target = Callable[[bytes], None]
 

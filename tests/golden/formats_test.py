@@ -14,49 +14,59 @@ import msgspec
 import pytest
 
 import autopilot
-from autopilot.agents import exec_agent, homes, scripted, transcripts
+from autopilot.agents import exec_agent, scripted, transcripts
+from autopilot.agents.accounts import homes
+from autopilot.app.consent import TrustStanding
+from autopilot.app.consult import open_questions
 from autopilot.authority import seal
 from autopilot.authority.grants import Grant
 from autopilot.authority.trust import TrustBook
-from autopilot.consent import TrustStanding
-from autopilot.consulting import open_questions
-from autopilot.domain.agent import ROLES, Call
+from autopilot.domain.agent_call import ROLES, Call
 from autopilot.domain.asked_papers import Kept
-from autopilot.domain.calibration import Calibration
 from autopilot.domain.checkup import Check
-from autopilot.domain.diagnostics import Postmortem
-from autopilot.domain.diagnostics import Span as TraceLine
+from autopilot.domain.codemap import Outline
 from autopilot.domain.events import Event
 from autopilot.domain.forecast import Forecast
-from autopilot.domain.person import Said
+from autopilot.domain.people import Said
+from autopilot.domain.process import Try
 from autopilot.domain.questions import schema_of
-from autopilot.domain.receipts import Recheck, Statement
-from autopilot.domain.repo_map import Outline
+from autopilot.domain.receipt import Recheck, Statement
 from autopilot.domain.request import RunEnd, VerdictEnd
-from autopilot.domain.running import Try
 from autopilot.domain.value import Tagged, tag_of
-from autopilot.evidence.visual.page import Measures, PageSeen, Visit
+from autopilot.engine.close.domain_diagnostics import Postmortem
+from autopilot.engine.close.domain_diagnostics import Span as TraceLine
+from autopilot.evidence.visual.capture import Measures, PageSeen, Visit
 from autopilot.journal.codec import decode, encode
 from autopilot.journal.lock import Owner
-from autopilot.planning.starting import Answers
-from autopilot.planning.user_choices import UserChoices
-from autopilot.sandbox import kept
-from autopilot.sessions import registry
+from autopilot.planning.config.user_config import UserChoices
+from autopilot.planning.edit.new_project import Answers
+from autopilot.policy.calibration import Calibration
+from autopilot.sandbox.keeper import held_calls as kept
+from autopilot.sessions.files.loop_record import LoopRecord
+from autopilot.sessions.files.open_loops import OpenLoop
 from autopilot.sessions.learnings import Learning, Unlearned
-from autopilot.sessions.loop_record import LoopRecord
-from autopilot.sessions.open_loops import OpenLoop
-from autopilot.views.dashboard import deeds, looking, project, server, shown_run
-from autopilot.views.overview import Overview
-from autopilot.views.picture import OpenPass, Picture
-from autopilot.views.report.evidence import Noticed
-from autopilot.views.report.phases import PhaseSeen
-from autopilot.views.report.scores import Scorecard
-from autopilot.views.report.spend import Spending
-from autopilot.views.report.timeline import Timeline
-from autopilot.views.report.told import ReceiptSeen
-from autopilot.views.report.turns import Braked, Ruling, Used
-from autopilot.views.traces import Span
-from autopilot.workspace import album, clones, history, supplies, user_repo, written
+from autopilot.sessions.machine import registry
+from autopilot.state.picture import OpenPass, Picture
+from autopilot.views.dashboard import actions as deeds
+from autopilot.views.dashboard import followed_project as project
+from autopilot.views.dashboard import phase_view as looking
+from autopilot.views.dashboard import run_view as shown_run
+from autopilot.views.dashboard import server
+from autopilot.views.export.spans import Span
+from autopilot.views.lines.overview import Overview
+from autopilot.views.report.fact_list import Noticed
+from autopilot.views.report.gantt import Timeline
+from autopilot.views.report.phase_rows import PhaseSeen
+from autopilot.views.report.scorecards import Scorecard
+from autopilot.views.report.source import ReceiptSeen
+from autopilot.views.report.spending import Spending
+from autopilot.views.report.verdict_rows import Braked, Ruling, Used
+from autopilot.workspace import clones
+from autopilot.workspace import user_repository as user_repo
+from autopilot.workspace.agent_git import history
+from autopilot.workspace.dependencies import link as supplies
+from autopilot.workspace.files import screenshots as album
+from autopilot.workspace.files import written
 from support import goldens
 from support.filler import Struct, instances, structs_of, unions_of, varied
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from autopilot import app
-from autopilot.domain.agent import Call
+from autopilot.app import prepare as app
+from autopilot.app.loop.one_session import Ground
+from autopilot.domain.agent_call import Call
 from autopilot.journal.clock import SystemClock
-from autopilot.sessioning import Ground
-from autopilot.sessions.resources import Reading
+from autopilot.sessions.machine.resources import Reading
 from support import road
 from support.deferring import letters, script
 from support.history import good_history

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from honesty import roster
 from honesty.arena import Bout, fight
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.held_out import FEWEST, asks_itself
-from autopilot.planning import roadmap
+from autopilot.planning.roadmap import read_roadmap as roadmap
+from autopilot.policy.facts.held_out import FEWEST, asks_itself
 from honesty import roster, run, tables
 from honesty.arena import Bout, Result
 from honesty.roster import Agent, Project

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent_call import Reply
 from autopilot.domain.settings import SandboxChoice
 from support.fake_models.accounts import FakeAccounts, expired
 from support.fake_models.script import Script, Turn

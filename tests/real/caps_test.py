@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.cli.demo import project as demo
+from autopilot.cli.demo import sample_project as demo
 from support.fake_models.brain import Brain
 from support.real_runs import RealRun, till_answers
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from autopilot.agents.backends import claude
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent_call import Reply
 from autopilot.domain.settings import SandboxChoice
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels

@@ -10,7 +10,7 @@ import pytest
 
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent_call import Reply
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import agent, at_home

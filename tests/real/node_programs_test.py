@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.domain.agent import Reply
+from autopilot.domain.agent_call import Reply
 from support.fake_models.script import Script, Tool, Turn
 from support.fake_models.server import FakeModels
 from support.real_programs import agent, at_home

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.cli.demo import project as demo
+from autopilot.cli.demo import sample_project as demo
 from support.fake_models.brain import Brain
 from support.real_runs import RealRun, till_answers
 from support.repos import git

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autopilot import __version__
-from autopilot.cli import usage
+from autopilot.cli import help as usage
 from screens.states import phase, state, write_state
 
 HEAVY = {"argparse", "dataclasses", "msgspec", "pathlib", "typing", "subprocess", "inspect", "sqlite3", "datetime"}

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from autopilot import serving
 from autopilot.agents import transcripts
+from autopilot.app import dashboard as serving
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.events import Noted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.verdict import Retry
 from autopilot.evidence.visual import browser
 from autopilot.journal.lock import RunLock
-from autopilot.views.dashboard.deeds import Deeds, Given, Question
-from autopilot.views.dashboard.looking import PAGE_LETTERS
+from autopilot.views.dashboard.actions import Deeds, Given, Question
+from autopilot.views.dashboard.phase_view import PAGE_LETTERS
 from support.dashboards import Chronicle, Site, served
 from support.deferring import script
 from support.records import RUN, SPEC

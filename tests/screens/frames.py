@@ -7,11 +7,11 @@ from pathlib import Path
 from rich.console import Console
 
 from autopilot.domain.events import AgentStarted
-from autopilot.views.drawing import picture_of
-from autopilot.views.frame import frame
-from autopilot.views.glance import Glance
-from autopilot.views.painter import Drawn
-from autopilot.views.screen import Screen
+from autopilot.state.picture_run import picture_of
+from autopilot.views.terminal.agent_activity import Glance
+from autopilot.views.terminal.frame import frame
+from autopilot.views.terminal.painter import Drawn
+from autopilot.views.terminal.screen import Screen
 from support.recordings import feast
 
 DATA = Path(__file__).parent / "data"

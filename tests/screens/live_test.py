@@ -10,10 +10,10 @@ from rich.segment import Segment
 
 from autopilot.domain.events import Entry, RunResumed, RunStopped
 from autopilot.domain.request import PhaseEnd, RunEnd
-from autopilot.views.drawing import picture_of
-from autopilot.views.live import LiveView
-from autopilot.views.painter import Drawn, Painter
-from autopilot.views.spans import Span
+from autopilot.state.picture_run import picture_of
+from autopilot.views.terminal.cells import Span
+from autopilot.views.terminal.live import LiveView
+from autopilot.views.terminal.painter import Drawn, Painter
 from screens.frames import DATA, FRAMES, Moment, drawn, name_of
 from support.recordings import Told, feast
 from support.screens import Screen

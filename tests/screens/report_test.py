@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.secrets import redact
 from autopilot.evidence.visual import browser
+from autopilot.text.redact import redact
 from autopilot.views.report.page import TITLES, page
 from support.reports import HOSTILE, SECRET, retold, told_run
 from support.site import needs_browser

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.cli.status import show
+from autopilot.cli.verbs.status import show
 from autopilot.domain.errors import RepositoryInvalid, UsageInvalid
 from screens.states import phase, state, write_state
 

@@ -5,12 +5,12 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from autopilot import hiring
+from autopilot.app import wiring as hiring
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import AgentAnswered, Event, StepFinished
-from autopilot.domain.patience import TROUBLES
 from autopilot.journal.lock import owner
 from autopilot.journal.sqlite import SqliteJournal
+from autopilot.policy.failover import TROUBLES
 from support.repos import git
 
 

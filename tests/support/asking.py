@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.modes import Modes
-from autopilot.domain.person import NOBODY, HumanWord, Waiting
+from autopilot.domain.people import NOBODY, HumanWord, Waiting
 from autopilot.domain.request import RunEnd, RunRequest
-from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.journal.sqlite import SqliteJournal
+from autopilot.policy.roadmap_changes import RoadmapChoice
 from support.runs import Drive
 
 

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autopilot.domain.running import Job
-from autopilot.journal import files
+from autopilot.domain.process import Job
+from autopilot.journal import durable_files as files
 from autopilot.journal.head import HeadFile
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.sandbox import kept
-from autopilot.sandbox.launching import Launcher
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.keeper import held_calls as kept
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.launch import Launcher
 from autopilot.workspace import landing
 from autopilot.workspace.checkouts import Checkouts
 from autopilot.workspace.clones import Slot
-from autopilot.workspace.planning_files import Homeward
+from autopilot.workspace.files.planning_files import Homeward
 
 # Verbs of git by what they do; those that only look are no point of their own.
 GIT = {

@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
-from autopilot import serving
-from autopilot.domain.agent import Role
+from autopilot.app import dashboard as serving
+from autopilot.domain.agent_call import Role
+from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -25,16 +26,15 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Usage
-from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
 from autopilot.domain.results import Preflighted
 from autopilot.domain.verdict import Advance, AskHuman, Verdict
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import birth_of
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.views.dashboard.deeds import Deeds
+from autopilot.views.dashboard.actions import Deeds
 from autopilot.views.dashboard.guard import Door
-from autopilot.views.dashboard.slow import Patience
+from autopilot.views.dashboard.slow_clients import Patience
 from support.records import RUN, brief, phase, started
 from support.waiting import PATIENCE_S
 

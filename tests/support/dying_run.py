@@ -4,9 +4,9 @@ import os
 import signal
 import sys
 
-from autopilot import app
-from autopilot.cli.arguments import parse
-from autopilot.cli.verbs import request_of
+from autopilot.app import prepare as app
+from autopilot.cli.parser import parse
+from autopilot.cli.verbs.run import request_of
 from autopilot.domain.events import Entry, PhaseFinished, StepFinished
 
 

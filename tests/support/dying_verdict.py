@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from autopilot import verdicts
+from autopilot.app import person_verdict as verdicts
 from autopilot.domain.events import Entry
 from autopilot.journal.lock import RunLock
 

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.agent import Call, Reply
+from autopilot.domain.agent_call import Call, Reply
+from autopilot.domain.attempt import Brief
 from autopilot.domain.events import RunResumed, RunStopped, StepStarted, stream_of
-from autopilot.domain.passes import Brief
-from autopilot.domain.protocols import Agent, Listener
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Limits
-from autopilot.engine.asking import StepAgents
-from autopilot.engine.hands import Hands
-from autopilot.engine.streams import Streams
+from autopilot.engine.perform.agent_calls import StepAgents
+from autopilot.engine.perform.context import Hands
+from autopilot.engine.perform.run_log import Streams
 from autopilot.evidence.facts import CommandFacts
+from autopilot.history.record import PhaseRecord
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.diagnostics import FileDiagnostics
+from autopilot.journal.diagnostic_files import FileDiagnostics
 from autopilot.journal.memory import MemoryJournal
-from autopilot.planning.plan_problems import PlanReader
-from autopilot.sandbox.plain import PlainProcess
+from autopilot.planning.plan.problems import PlanReader
+from autopilot.ports.agents import Agent, Listener
+from autopilot.sandbox.tiers.unconfined import PlainProcess
 from autopilot.sandbox.toolchain import look
 from support.records import RUN, SPEC, brief, started
 from support.repos import write

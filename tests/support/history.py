@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from autopilot.sessions.files.loop_record import moment
 from autopilot.sessions.learnings import sizing
-from autopilot.sessions.loop_record import moment
 from autopilot.sessions.session import Books
 
 STARTED, ENDED = "2026-03-01T08:00:00.000Z", "2026-03-01T09:00:00.000Z"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from autopilot.agents.homes import Homes
-from autopilot.workspace.removal import remove
+from autopilot.agents.accounts.homes import Homes
+from autopilot.workspace.files.removal import remove
 
 
 def homes_at(

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from autopilot.authority.seal import seal_of
+from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -18,10 +19,9 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Usage
-from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.verdict import Advance, Retry
+from autopilot.history.record import PhaseRecord
 from autopilot.journal import rows
 from autopilot.journal.chain import Tip, chain_of
 from autopilot.journal.clock import TickingClock

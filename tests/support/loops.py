@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from autopilot.sessions.files.loop_record import LoopRecord
 from autopilot.sessions.flags import bounded
 from autopilot.sessions.loop import LoopEnd, LoopPlan, Ports, SessionRequest, run_loop
-from autopilot.sessions.loop_record import LoopRecord
-from autopilot.sessions.resources import Assessment
+from autopilot.sessions.machine.resources import Assessment
 from autopilot.sessions.selector import Recommendation
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.running import Job, Ran
+from autopilot.domain.process import Job, Ran
 
 
 class PlainProcesses:

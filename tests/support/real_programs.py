@@ -15,9 +15,9 @@ from autopilot.agents.backend import Backend
 from autopilot.agents.cli_agent import CliAgent, Desk
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sandbox.agent_view import AgentView
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.agent_view import AgentView
 from support.homes import homes_at
 from support.set_ups import SET_UPS
 

@@ -18,8 +18,8 @@ import msgspec
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import AgentAnswered
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.fake_models.brain import Brain
 from support.fake_models.script import Turn
 from support.fake_models.server import FakeModels

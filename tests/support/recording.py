@@ -22,13 +22,13 @@ import pytest
 import autopilot
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.cli.main import main
-from autopilot.domain.agent import Call, Reply
-from autopilot.engine.streams import Streams
+from autopilot.domain.agent_call import Call, Reply
+from autopilot.engine.perform.run_log import Streams
 from autopilot.journal.clock import FixedClock, SystemClock, TickingClock
 from autopilot.journal.codec import decode
 from autopilot.journal.memory import MemoryJournal
-from autopilot.journal.projection import Projection, state_text
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.state.build_state import Projection, state_text
 from support import goldens
 from support.processes import PowerCut
 from support.runs import MEMORY

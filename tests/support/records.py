@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.agent import Outcome
+from autopilot.domain.agent_call import Outcome
 from autopilot.domain.answers import (
     Categorised,
     CriterionScore,
@@ -18,7 +18,7 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.digest import PassDigest, digest_of
+from autopilot.domain.attempt import Brief, PhaseOutcome, Spec
 from autopilot.domain.events import (
     AgentAnswered,
     Entry,
@@ -30,9 +30,7 @@ from autopilot.domain.events import (
     WaitStarted,
 )
 from autopilot.domain.evidence import Change, Claim, CommandRun, FileChange, Usage, Work
-from autopilot.domain.passes import Brief, PhaseOutcome, Spec
 from autopilot.domain.phase import Criterion, Phase, Plan, Task, TaskTest
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import (
     Compared,
     Executed,
@@ -49,6 +47,8 @@ from autopilot.domain.results import (
 )
 from autopilot.domain.settings import Limits, Settings
 from autopilot.domain.verdict import Advance, Verdict
+from autopilot.history.digest import PassDigest, digest_of
+from autopilot.history.record import PhaseRecord
 
 RUN = "run-2026-01-01-120000"
 DIR = ".planning/phases/01-letter"

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseStarted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.evidence import CommandRun, Finding, Usage
-from autopilot.domain.passes import PhaseOutcome
-from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import Executed
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
-from autopilot.views.report.told import Told
+from autopilot.history.record import PhaseRecord, RunRecord
+from autopilot.views.report.source import Told
 from support.records import SPEC, Story, brief, phase, plan, ran, started, work
 
 DAY = "2026-01-01T"

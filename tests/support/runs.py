@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished
-from autopilot.domain.person import NOBODY, Person
+from autopilot.domain.people import NOBODY, Person
 from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd
-from autopilot.views.narration import Narrator
+from autopilot.views.lines.run_lines import Narrator
 from support.adoption import adopted
 from support.project import make_project, toml
 from support.repos import git

@@ -13,12 +13,13 @@ import pytest
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.visual import Look, Route, VisualResults, VisualTesting
 from autopilot.evidence.visual import browser
-from autopilot.evidence.visual.look import BrowserLooking
+from autopilot.evidence.visual.visit import BrowserLooking
 from autopilot.journal.clock import TickingClock
-from autopilot.sandbox import relay, serving
-from autopilot.sandbox.choose import choose
-from autopilot.sandbox.processes import ChildProcesses
-from autopilot.sandbox.scratch import room
+from autopilot.sandbox.choose_tier import choose
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.scratch import room
+from autopilot.sandbox.web_app import relay
+from autopilot.sandbox.web_app import run_app as serving
 from support.workspaces import Bench, make_bench
 
 Tier = Literal["auto", "none"]

@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from autopilot.agents import transcripts
-from autopilot.domain.calibration import Calibration
 from autopilot.domain.events import Noted
-from autopilot.journal.asked_files import AskedFile
+from autopilot.journal.answer_files import AskedFile
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.clock import FixedClock
-from autopilot.journal.diagnostics import FileDiagnostics
-from autopilot.journal.files import make_folder
+from autopilot.journal.diagnostic_files import FileDiagnostics
+from autopilot.journal.durable_files import make_folder
 from autopilot.journal.head import read_head
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock, owner
-from autopilot.journal.metrics import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.sessions.lines import LineFile
-from autopilot.sessions.loop_record import LoopRecord
-from autopilot.sessions.open_loops import OpenLoops
-from autopilot.sessions.registry import Entry, Registry
-from autopilot.workspace.beneath import opened, write_atomic
+from autopilot.policy.calibration import Calibration
+from autopilot.sessions.files.jsonl import LineFile
+from autopilot.sessions.files.loop_record import LoopRecord
+from autopilot.sessions.files.open_loops import OpenLoops
+from autopilot.sessions.machine.registry import Entry, Registry
+from autopilot.state.metrics import MetricsFile
+from autopilot.workspace.files.beneath import opened, write_atomic
+from autopilot.workspace.files.written import Written
 from autopilot.workspace.git import storage_errors
-from autopilot.workspace.written import Written
 
 RUN, NOON = "run-2026-01-01-120000", datetime(2026, 1, 1, 12, tzinfo=UTC)
 Ack = Callable[[str], None]

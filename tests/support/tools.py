@@ -8,12 +8,12 @@ import msgspec
 
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, PhaseType, Plan
-from autopilot.domain.protocols import Canary, Part, Tools, Variant, Workspace
 from autopilot.domain.questions import Answered, Question, Worked
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.settings import Commands
+from autopilot.history.record import PhaseRecord
 from autopilot.journal.clock import TickingClock
-from autopilot.planning.plan_problems import PlanReader
+from autopilot.planning.plan.problems import PlanReader
+from autopilot.ports.agents import Canary, Part, Tools, Variant, Workspace
 from support.records import SPEC, TREE, change, ran
 
 A = TypeVar("A", bound=msgspec.Struct)

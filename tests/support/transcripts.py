@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from autopilot.agents.account import StreamReader
 from autopilot.agents.backend import Backend
+from autopilot.agents.call_log import StreamReader
 from autopilot.agents.cli_agent import reply_of
-from autopilot.domain.agent import Call, PhaseRef, Reply, Role, Thread
-from autopilot.domain.running import Ran
+from autopilot.domain.agent_call import Call, PhaseRef, Reply, Role, Thread
+from autopilot.domain.process import Ran
 
 
 def question(role: Role = "execute", thread: Thread | None = None, folder: str = ".") -> Call:

@@ -12,7 +12,7 @@ MANIFESTS = frozenset({
 
 def trust(root: Path) -> None:
     """As a user who looked at the table and said yes. What cannot be read is for the test to find out."""
-    from autopilot import app
+    from autopilot.app import prepare as app
     from autopilot.domain.errors import AutopilotError
 
     with suppress(AutopilotError, OSError):

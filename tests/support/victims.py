@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.domain.errors import AutopilotError, UsageInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest

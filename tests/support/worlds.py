@@ -10,8 +10,8 @@ import os
 import sys
 from dataclasses import replace
 
-from autopilot.sandbox import confine
-from autopilot.sandbox.seccomp import LIKE_A_CONTAINER, compiled, machine_here
+from autopilot.sandbox.tiers import confine
+from autopilot.sandbox.tiers.seccomp import LIKE_A_CONTAINER, compiled, machine_here
 
 # What is left to confine commands with, and what the kernel refuses so that nothing else is.
 WORLDS = {

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from autopilot.agents.account import Parse
+from autopilot.agents.call_log import Parse
 from autopilot.agents.outcomes import Meanings
-from autopilot.domain.agent import Access
+from autopilot.domain.agent_call import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

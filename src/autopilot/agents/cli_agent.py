@@ -12,23 +12,23 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from autopilot.agents.account import Account, StreamReader
-from autopilot.agents.answers import extract
+from autopilot.agents.accounts.homes import HomePlan, Homes
+from autopilot.agents.accounts.hosts import hosts_of
+from autopilot.agents.answer_parsing import extract
 from autopilot.agents.backend import Ask, Backend, Dialogue
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import PREFERRED
+from autopilot.agents.call_log import Account, StreamReader
 from autopilot.agents.exec_agent import TEXT_SHOWN, document, lifeless, named, nowhere, passed_on
-from autopilot.agents.homes import HomePlan, Homes
-from autopilot.agents.models import model_at
+from autopilot.agents.model_profiles import model_at
 from autopilot.agents.outcomes import Ending, outcome_of
-from autopilot.agents.printing import ending, plain
-from autopilot.agents.reach import hosts_of
 from autopilot.agents.reset_times import epoch_time, reset_time
 from autopilot.agents.strict_schema import strict, unpadded
 from autopilot.agents.transcripts import store, transcript
-from autopilot.domain.agent import Call, Outcome, Reply, Thread, access_of
+from autopilot.domain.agent_call import Call, Outcome, Reply, Thread, access_of
 from autopilot.domain.evidence import Usage
-from autopilot.domain.running import Job, Processes, Ran
+from autopilot.domain.process import Job, Processes, Ran
+from autopilot.text.plain import ending, plain
 
 # What every program may need to reach its service from here.
 NETWORK = (

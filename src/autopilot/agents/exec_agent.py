@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from autopilot.agents.answers import Extracted, extract
+from autopilot.agents.accounts.homes import Homes
+from autopilot.agents.answer_parsing import Extracted, extract
 from autopilot.agents.backends.catalogue import PREFERRED
-from autopilot.agents.homes import Homes
-from autopilot.agents.printing import ending, plain
 from autopilot.agents.transcripts import store, transcript
-from autopilot.domain.agent import Call, Outcome, Reply
+from autopilot.domain.agent_call import Call, Outcome, Reply
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.running import TOOL_DATA, Job, Processes, Ran
+from autopilot.domain.process import TOOL_DATA, Job, Processes, Ran
+from autopilot.text.plain import ending, plain
 
 PROTOCOL = 1
 TEXT_SHOWN = 8_000

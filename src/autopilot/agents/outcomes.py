@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autopilot.agents.account import Account
+from autopilot.agents.call_log import Account
 from autopilot.agents.stream_events import Failed
-from autopilot.domain.agent import Outcome
+from autopilot.domain.agent_call import Outcome
 
 
 def _status(numbers: str) -> str:

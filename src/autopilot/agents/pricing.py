@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from autopilot.domain.agent import Call, Reply
+from autopilot.domain.agent_call import Call, Reply
 from autopilot.domain.evidence import Usage
-from autopilot.domain.protocols import Agent
+from autopilot.ports.agents import Agent
 
 Price = Callable[[str, Usage], float | None]
 """What the tokens cost with that model, None where it is not known."""

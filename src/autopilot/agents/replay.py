@@ -5,17 +5,17 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.agents.account import StreamReader
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends import acp
 from autopilot.agents.backends.catalogue import BY_NAME
+from autopilot.agents.call_log import StreamReader
 from autopilot.agents.cli_agent import Redo, leave_alone
 from autopilot.agents.cli_agent import reply_of as told_reply
 from autopilot.agents.exec_agent import reply_of as printed_reply
 from autopilot.agents.transcripts import Transcript, path_of, recorded
-from autopilot.domain.agent import Call, Reply
+from autopilot.domain.agent_call import Call, Reply
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.running import Ran
+from autopilot.domain.process import Ran
 
 
 class ReplayAgent:

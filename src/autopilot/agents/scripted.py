@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from autopilot.agents import placing
-from autopilot.agents.answers import Extracted, extract
+from autopilot.agents import safe_write as placing
+from autopilot.agents.answer_parsing import Extracted, extract
 from autopilot.agents.exec_agent import TEXT_SHOWN
-from autopilot.agents.printing import ending, plain
-from autopilot.domain.agent import Call, Outcome, Reply, Role
+from autopilot.domain.agent_call import Call, Outcome, Reply, Role
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.evidence import Usage
 from autopilot.domain.value import Value
+from autopilot.text.plain import ending, plain
 
 MOST_SECONDS = 10**9
 

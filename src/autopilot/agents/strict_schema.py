@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.agents.fields import record
+from autopilot.agents.json_fields import record
 
 KEPT = frozenset({"type", "description", "enum", "const", "$ref", "items", "anyOf"})
 NESTED = ("anyOf", "oneOf", "allOf")

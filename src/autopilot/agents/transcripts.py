@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from autopilot import home_files
-from autopilot.domain.running import Ran
-from autopilot.domain.secrets import Redactor
+from autopilot.domain.process import Ran
 from autopilot.domain.value import Value
+from autopilot.files import home_files
+from autopilot.text.redact import Redactor
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._~-]")
 CAP = 4_000_000

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from autopilot.domain.plain_text import harmless
 from autopilot.domain.value import Value
+from autopilot.text.clean import harmless
 
 Kind = Literal["setup", "gate", "launch", "host", "settings", "folder", "roadmap"]
 SEALED = "runs sealed: no network, no home, in a copy"

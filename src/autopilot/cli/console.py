@@ -3,7 +3,7 @@
 import os
 import sys
 
-from autopilot.domain.plain_text import harmless
+from autopilot.text.clean import harmless
 
 
 def say(text: str) -> None:

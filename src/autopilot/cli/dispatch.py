@@ -2,8 +2,9 @@
 
 import argparse
 
-from autopilot import app
-from autopilot.cli import consent, look, verbs
+from autopilot.app import prepare as app
+from autopilot.cli import consent, look
+from autopilot.cli.verbs import run as verbs
 
 
 def perform(verb: str, options: argparse.Namespace) -> int:
@@ -14,7 +15,7 @@ def perform(verb: str, options: argparse.Namespace) -> int:
 
             done = showing.perform(options)
         case "phases" | "init":
-            from autopilot.cli import init, phases
+            from autopilot.cli.verbs import init, phases
 
             folder = verbs.here()
             desk = app.desk(folder)
@@ -27,16 +28,16 @@ def perform(verb: str, options: argparse.Namespace) -> int:
             else:
                 done = phases.perform(options, desk)
         case "trust" | "adopt":
-            from autopilot.cli import adopt, trust
+            from autopilot.cli.verbs import adopt, trust
 
             done = trust.perform(options, app) if verb == "trust" else adopt.perform(verbs.here(), app)
         case "receipt" | "verdict":
-            from autopilot.cli import receipt, verdict
+            from autopilot.cli.verbs import receipt, verdict
 
             done = verdict.perform(options, app) if verb == "verdict" else receipt.perform(options, app)
         case "loop":
-            from autopilot import looping
-            from autopilot.cli import loop
+            from autopilot.app.loop import run_loop as looping
+            from autopilot.cli.verbs import loop
 
             done = loop.perform(options, looping)
         case _:

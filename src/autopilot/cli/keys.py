@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from autopilot.domain.events import Entry, RunFinished, RunStopped, WaitEnded, WaitStarted
 
 if TYPE_CHECKING:
-    from autopilot.views.watching import Pause
+    from autopilot.views.terminal.watch import Pause
 
 LEAVE = frozenset({b"q", b"Q", b"\x04"})
 RETRY = frozenset({b"r", b"R"})

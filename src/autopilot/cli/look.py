@@ -3,8 +3,8 @@
 import argparse
 from typing import Protocol
 
-from autopilot.cli import doctor, dry_run, progress, report, trends
-from autopilot.cli.verbs import here, request_of, trusting
+from autopilot.cli.verbs import doctor, dry_run, progress, report, trends
+from autopilot.cli.verbs.run import here, request_of, trusting
 
 
 class Looker(doctor.Examiner, dry_run.Seer, progress.Surveyor, report.Teller, trends.Counter, Protocol):

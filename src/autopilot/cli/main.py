@@ -48,7 +48,7 @@ def _placed(words: list[str]) -> list[str]:
 def _dispatch(words: list[str]) -> int:
     """`--help`, `--version` and `status` are answered here, before anything heavy is imported."""
     if "--help" in words or "-h" in words:
-        from autopilot.cli.usage import HELP
+        from autopilot.cli.help import HELP
 
         console.say(HELP.rstrip())
         return 0
@@ -58,7 +58,7 @@ def _dispatch(words: list[str]) -> int:
         console.say(f"autopilot {__version__}")
         return 0
     if words in (["status"], ["status", "--json"]):
-        from autopilot.cli import status
+        from autopilot.cli.verbs import status
 
         console.say(status.show(as_json="--json" in words))
         return 0
@@ -66,17 +66,18 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _perform(verb: str, words: list[str]) -> int:
-    from autopilot.cli import arguments, phase_options, receipt_options
+    from autopilot.cli import parser as arguments
+    from autopilot.cli.verbs import phase_options, receipt_options
 
     options = arguments.parse(*receipt_options.narrowed(*phase_options.narrowed(verb, words)))
     if verb == "explain":
-        from autopilot.cli import explain
-        from autopilot.engine import tables
+        from autopilot.app import explain as tables
+        from autopilot.cli.verbs import explain
 
         console.say(explain.explain(tables.stages(), as_json=options.json))
         return 0
     if verb in {"status", "replay"}:
-        from autopilot.cli import watch
+        from autopilot.cli.verbs import watch
 
         return watch.perform(options)
     from autopilot.cli import dispatch
@@ -86,7 +87,7 @@ def _perform(verb: str, words: list[str]) -> int:
 
 def verb_of(words: list[str]) -> tuple[str, list[str]]:
     """The verb and what follows it. Phases or options without a verb belong to `run`."""
-    from autopilot.cli.usage import VERBS
+    from autopilot.cli.help import VERBS
 
     if not words:
         return "run", []

@@ -2,7 +2,7 @@
 
 import argparse
 
-from autopilot.cli import verbs
+from autopilot.cli.verbs import run as verbs
 
 
 def perform(options: argparse.Namespace) -> int:
@@ -12,11 +12,11 @@ def perform(options: argparse.Namespace) -> int:
 
         return verbs.demonstrate(options.keep, show.run, plain=options.plain)
     if options.verb == "export":
-        from autopilot import tracing
-        from autopilot.cli import export
+        from autopilot.app import traces as tracing
+        from autopilot.cli.verbs import export
 
         return export.perform(options, tracing)
-    from autopilot import serving
-    from autopilot.cli import serve
+    from autopilot.app import dashboard as serving
+    from autopilot.cli.verbs import serve
 
     return serve.perform(options, serving)

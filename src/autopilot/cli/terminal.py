@@ -3,7 +3,7 @@
 import sys
 
 from autopilot.domain.errors import Interrupted, UsageInvalid
-from autopilot.domain.plain_text import harmless
+from autopilot.text.clean import harmless
 
 
 class Cancelled(UsageInvalid):

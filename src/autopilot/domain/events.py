@@ -11,21 +11,21 @@ from typing import Any, Literal
 
 import msgspec
 
-from autopilot.domain.agent import Outcome, Role, Thread
+from autopilot.domain.agent_call import Outcome, Role, Thread
+from autopilot.domain.attempt import Brief, DoneBefore, PhaseOutcome, Spec
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
-from autopilot.domain.passes import Brief, DoneBefore, PhaseOutcome, Spec
-from autopilot.domain.person import HumanWord
+from autopilot.domain.people import HumanWord
 from autopilot.domain.phase import Phase
-from autopilot.domain.redo import Before, Mode
+from autopilot.domain.process import Try
 from autopilot.domain.results import StepResult
-from autopilot.domain.roadmap_changes import RoadmapTaken
+from autopilot.domain.rework import Before, Mode
 from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.running import Try
 from autopilot.domain.settings import Settings
-from autopilot.domain.user_context import Consulted, UserContext
+from autopilot.domain.user_answers import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
+from autopilot.policy.roadmap_changes import RoadmapTaken
 
 # The run's stream
 

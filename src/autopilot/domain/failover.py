@@ -1,6 +1,6 @@
 """Which agents are asked for a role, in which order. Pure."""
 
-from autopilot.domain.agent import REVIEWERS
+from autopilot.domain.agent_call import REVIEWERS
 from autopilot.domain.value import Value
 
 FAILED_OVER = "agent_failover"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from autopilot.domain.numerals import read_number
-from autopilot.domain.test_counts import ran_none
-from autopilot.domain.test_selection import selects_tests
 from autopilot.domain.value import Value
+from autopilot.policy.facts.test_counts import ran_none
+from autopilot.policy.facts.test_selection import selects_tests
+from autopilot.text.numbers import read_number
 
 PhaseStatus = Literal["not_started", "in_progress", "completed", "deferred", "superseded", "cancelled", "disputed"]
 """`disputed`: the planning files contradict each other on whether the phase is done."""

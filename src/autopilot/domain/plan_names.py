@@ -7,7 +7,7 @@ these take every file with `PLAN` in its name for a plan, and a plan without a s
 
 import re
 
-from autopilot.domain.passes import Brief
+from autopilot.domain.attempt import Brief
 from autopilot.domain.phase import Plan, PlanOnDisk, padded
 
 PLAN, SUMMARY = "PLAN.md", "SUMMARY.md"

@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from autopilot.domain.agent import Role
+from autopilot.domain.agent_call import Role
 from autopilot.domain.evidence import Change, Finding
 from autopilot.domain.phase import Task
 from autopilot.domain.value import Value

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from autopilot.domain.running import Try
+from autopilot.domain.process import Try
 
 OF_THE_USER = frozenset({"host", "address", "loopback"})
 """Refusals that the user can lift by a line of their config; the others are rules."""

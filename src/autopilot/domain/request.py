@@ -4,12 +4,12 @@ from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
 from autopilot.domain.modes import Modes
-from autopilot.domain.outcomes import Outcome
 from autopilot.domain.phase import Evidence
-from autopilot.domain.roadmap_changes import RoadmapChoice
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
+from autopilot.policy.outcomes import Outcome
+from autopilot.policy.roadmap_changes import RoadmapChoice
 
 
 class RunRequest(Value, frozen=True, kw_only=True):

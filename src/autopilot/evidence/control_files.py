@@ -10,7 +10,7 @@ import sys
 from pathlib import PurePosixPath
 from typing import Literal
 
-from autopilot.evidence.tamper.shell import CI
+from autopilot.evidence.tamper.hidden_exit_codes import CI
 from autopilot.evidence.test_files import is_test
 
 Status = Literal["A", "M", "D", "T"]

@@ -7,21 +7,24 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from autopilot.domain.codemap import NO_ATLAS, Atlas
 from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
-from autopilot.domain.map_queries import defined, exists
 from autopilot.domain.phase import Criterion, PhaseType
-from autopilot.domain.plain_text import harmless
-from autopilot.domain.protocols import Canary, Part, Variant, Workspace
-from autopilot.domain.remembering import forget, remember
-from autopilot.domain.repo_map import NO_ATLAS, Atlas
-from autopilot.domain.running import Ran, Sandbox, killer
-from autopilot.domain.secrets import redact
+from autopilot.domain.process import Ran, Sandbox, killer
 from autopilot.domain.settings import Commands, Limits
-from autopilot.domain.test_counts import counts_in
-from autopilot.evidence import content, junit, own_package, planting, references
-from autopilot.evidence.tamper.detect import detect
-from autopilot.evidence.tamper.pairs import is_test
+from autopilot.evidence import junit_reports as junit
+from autopilot.evidence import own_package, planting
+from autopilot.evidence.content import check_content as content
+from autopilot.evidence.content import references
+from autopilot.evidence.tamper.detectors import detect
+from autopilot.evidence.tamper.file_pairs import is_test
 from autopilot.evidence.variants import Variants
+from autopilot.policy.codemap_queries import defined, exists
+from autopilot.policy.facts.test_counts import counts_in
+from autopilot.ports.agents import Canary, Part, Variant, Workspace
+from autopilot.text.bounded import forget, remember
+from autopilot.text.clean import harmless
+from autopilot.text.redact import redact
 
 OUTPUT_KEPT = 2000
 # A run that printed more is remembered for its own check only.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from autopilot.domain.phase import Criterion, Expectation, Phase
-from autopilot.domain.protocols import FactMaker
+from autopilot.ports.agents import FactMaker
 
 # Nobody should have to wait long for this.
 BUDGET_S = 60.0

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from autopilot.evidence.regular import read_beneath
+from autopilot.evidence.safe_read import read_beneath
 
 MOST_BYTES = 1_000_000
 MARK = "AUTOPILOT-OWN-PACKAGE:"

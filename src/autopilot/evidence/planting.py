@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from autopilot.evidence.canaries import Bird, canary
-from autopilot.evidence.references import NOT_OURS
-from autopilot.evidence.regular import read_beneath
+from autopilot.evidence.canary import Bird, canary
+from autopilot.evidence.content.references import NOT_OURS
+from autopilot.evidence.safe_read import read_beneath
 
 MOST_FILES = 20_000
 HEAD_BYTES = 10_000

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from autopilot.domain.evidence import Change, FileChange, FileTexts, FileVersion
-from autopilot.domain.protocols import Part, Variant, Workspace
-from autopilot.evidence import built_files, control_files, reach
+from autopilot.evidence import built_files, control_files
+from autopilot.evidence import checks_reached as reach
 from autopilot.evidence.test_files import is_source, is_test
+from autopilot.ports.agents import Part, Variant, Workspace
 
 REGULAR = "100"
 Texts = Mapping[str, FileTexts]

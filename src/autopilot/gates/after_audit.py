@@ -1,10 +1,10 @@
 """Does the work give what the specification asks for, and if not, is there a try left to mend it?"""
 
-from autopilot.domain.auditing import MOST_ROUNDS, cycles
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Audited
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.audit_gaps import MOST_ROUNDS, cycles
 
 
 class AuditFacts(Facts, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """A debugging attempt is never taken at its word: it always goes back to verification."""
 
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.verdict import Advance, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
+from autopilot.history.record import PhaseRecord
 
 
 def gather(record: PhaseRecord) -> Evidence[Facts, Opinions, Claims]:

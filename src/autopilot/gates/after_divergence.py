@@ -1,13 +1,13 @@
 """What do judge and verifier make of the work together? The harsher word counts."""
 
 from autopilot.domain.answers import SEVERITY, Recommendation
-from autopilot.domain.integrity import rejected
-from autopilot.domain.outcomes import NOTHING_BUILT
-from autopilot.domain.progress import Route, debugs_left, full_route
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged
 from autopilot.domain.verdict import END, Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.answer_check import rejected
+from autopilot.policy.outcomes import NOTHING_BUILT
+from autopilot.policy.task_progress import Route, debugs_left, full_route
 
 NOT_COMPARED = "The judge's second answer compares nothing with the verifier's report."
 RUBBER_STAMP = "JUDGE-REPORT.md shows no independent analysis. Possible rubber-stamping."

@@ -1,14 +1,14 @@
 """May what was done about a gap join the line? Only if everything that held before it still holds."""
 
-from autopilot.domain.auditing import small_enough
 from autopilot.domain.evidence import Work
-from autopilot.domain.honesty import blockers
-from autopilot.domain.progress import new_failures
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Mended
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.after_task import NONE_FAILED, described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.audit_gaps import small_enough
+from autopilot.policy.facts.tamper_rules import blockers
+from autopilot.policy.task_progress import new_failures
 
 
 class GapFacts(Facts, frozen=True, kw_only=True):

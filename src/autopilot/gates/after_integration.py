@@ -1,11 +1,11 @@
 """Do the phases of the run hold together? Nobody's opinion outweighs a criterion that no longer holds."""
 
 from autopilot.domain.evidence import all_about
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Integrated
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
 
 
 class IntegrationFacts(Facts, frozen=True, kw_only=True):

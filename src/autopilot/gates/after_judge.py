@@ -1,12 +1,12 @@
 """Does the judge see a reason to stop before it has read anybody's report?"""
 
 from autopilot.domain.answers import JudgeOpinion
-from autopilot.domain.integrity import rejected
-from autopilot.domain.progress import Route, full_route
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Judged
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.answer_check import rejected
+from autopilot.policy.task_progress import Route, full_route
 
 ECHO = "Judge agrees with verifier on all points without presenting independent evidence. Possible rubber-stamp."
 

@@ -7,11 +7,11 @@ comes to its end without reaching the bar never fails the phase: it stands on it
 
 from typing import Literal
 
-from autopilot.domain.record import PassEnd
-from autopilot.domain.redo import GAPS_EXHAUSTED, NEGLIGIBLE, QUALITY_EXHAUSTED
+from autopilot.domain.rework import GAPS_EXHAUSTED, NEGLIGIBLE, QUALITY_EXHAUSTED
 from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_rate import MIN_SCORE
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
+from autopilot.history.record import PassEnd
 
 REACHED = "quality target reached"
 MARKED_DONE = "nothing was built: the roadmap marks the phase as done, and its criteria hold"

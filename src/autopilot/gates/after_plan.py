@@ -1,10 +1,10 @@
 """Is there a plan that can be read?"""
 
-from autopilot.domain.progress import plan_rounds, since_replan
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked, Planned
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.task_progress import plan_rounds, since_replan
 
 REVISE = "REVISION REQUIRED. "
 

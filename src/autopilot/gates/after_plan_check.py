@@ -1,11 +1,11 @@
 """Is the plan good enough to become the contract?"""
 
 from autopilot.domain.answers import PlanOpinion
-from autopilot.domain.progress import plan_rounds
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.task_progress import plan_rounds
 
 MIN_CONFIDENCE = 7
 

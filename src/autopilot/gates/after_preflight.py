@@ -1,9 +1,9 @@
 """May the phase start at all?"""
 
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Preflighted
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
 
 
 class PreflightFacts(Facts, frozen=True, kw_only=True):

@@ -1,16 +1,16 @@
 """The phase's gate: is it done, worth another plan, or over? Every pass of a phase goes through this table."""
 
 from autopilot.domain.answers import Recommendation, VerifyOpinion
-from autopilot.domain.caveats import is_users_word, nothing_new, tests_failed
-from autopilot.domain.deferral import REJECTED, confident, generic, no_reason, only_looks, specific
-from autopilot.domain.integrity import UNJUSTIFIED
-from autopilot.domain.progress import failed_tasks, nothing_built, replans
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_divergence import DivergenceOpinions, harsher
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, bare, content, facts_hold, facts_of, shallow
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.answer_check import UNJUSTIFIED
+from autopilot.policy.caveats import is_users_word, nothing_new, tests_failed
+from autopilot.policy.deferral import REJECTED, confident, generic, no_reason, only_looks, specific
+from autopilot.policy.task_progress import failed_tasks, nothing_built, replans
 
 MIN_SCORE = 7.0
 UNSHOWN = (

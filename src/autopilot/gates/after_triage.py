@@ -1,9 +1,9 @@
 """Which way through the pipeline: all of it, from an existing plan, or only the checks?"""
 
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
+from autopilot.history.record import PhaseRecord
 
 
 class TriageFacts(Facts, frozen=True, kw_only=True):

@@ -1,16 +1,16 @@
 """Do all criteria and gates hold on a fresh checkout, and does the blind verifier agree?"""
 
 from autopilot.domain.answers import VerifyOpinion
-from autopilot.domain.behaviour import reading
-from autopilot.domain.deferral import CONFIDENT, confident, person_only
-from autopilot.domain.honesty import blockers
-from autopilot.domain.integrity import SHOW, UNSHOWN, places, rejected, to_show, too_shallow
-from autopilot.domain.progress import Route, debugs, debugs_left, full_route, unproven, why_set_aside
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import REPLACED, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.answer_check import SHOW, UNSHOWN, places, rejected, to_show, too_shallow
+from autopilot.policy.deferral import CONFIDENT, confident, person_only
+from autopilot.policy.facts.behavior_traces import reading
+from autopilot.policy.facts.tamper_rules import blockers
+from autopilot.policy.task_progress import Route, debugs, debugs_left, full_route, unproven, why_set_aside
 
 TWO_MINUTES = 120
 

@@ -1,11 +1,11 @@
 """May the new version join the line? Not if a gate that was green goes red over it."""
 
-from autopilot.domain.progress import new_failures
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Bumped
 from autopilot.domain.verdict import Advance, Stop, Verdict
 from autopilot.gates.after_task import described
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.task_progress import new_failures
 
 
 class VersionFacts(Facts, frozen=True, kw_only=True):

@@ -5,15 +5,16 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from autopilot.authority.seal import Seal, known_seal, seal_of
-from autopilot.domain.record import RunRecord
 from autopilot.domain.value import Value
-from autopilot.home_files import secure_database
-from autopilot.journal import failures, rows
+from autopilot.files.home_files import secure_database
+from autopilot.history.record import RunRecord
+from autopilot.journal import rows
+from autopilot.journal import storage_errors as failures
 from autopilot.journal.chain import Chain, Tip, chain_of
-from autopilot.journal.failures import translated
 from autopilot.journal.head import HeadFile, head_path, newest, read_slots
 from autopilot.journal.rows import Bound
 from autopilot.journal.sqlite import for_reading, no_run, project_of
+from autopilot.journal.storage_errors import translated
 
 
 class Found(Value, frozen=True, kw_only=True):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.domain.calibration import Calibration
-from autopilot.domain.sealed import intact, sealed
-from autopilot.home_files import read_file
-from autopilot.journal.failures import translated
-from autopilot.journal.files import make_folder, write_atomic
+from autopilot.files.home_files import read_file
+from autopilot.journal.durable_files import make_folder, write_atomic
+from autopilot.journal.storage_errors import translated
+from autopilot.policy.calibration import Calibration
+from autopilot.text.checksum import intact, sealed
 
 
 class CalibrationFile:

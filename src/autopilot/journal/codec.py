@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.events import Event
-from autopilot.journal import failures
+from autopilot.journal import storage_errors as failures
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 

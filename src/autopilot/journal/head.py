@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Self
 
 from autopilot.domain.value import Value
-from autopilot.home_files import open_file, read_file
+from autopilot.files.home_files import open_file, read_file
 from autopilot.journal.chain import Chain, Tip
-from autopilot.journal.failures import translated
-from autopilot.journal.files import flush, flush_folder, write_at
+from autopilot.journal.durable_files import flush, flush_folder, write_at
+from autopilot.journal.storage_errors import translated
 
 # Two slots written in turn, in blocks of their own: a write cut short can spoil only the older of the two.
 SLOTS, SLOT_BYTES = 2, 4096

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.person import HumanWord, Said
-from autopilot.domain.sealed import intact, sealed
-from autopilot.home_files import read_file, require_folder
-from autopilot.journal.failures import translated
-from autopilot.journal.files import flush_folder, make_folder, write_atomic
+from autopilot.domain.people import HumanWord, Said
+from autopilot.files.home_files import read_file, require_folder
+from autopilot.journal.durable_files import flush_folder, make_folder, write_atomic
+from autopilot.journal.storage_errors import translated
+from autopilot.text.checksum import intact, sealed
 
 _OURS = re.compile(r"\d{20}-[0-9a-f]{8}")
 

@@ -13,10 +13,10 @@ import msgspec
 
 from autopilot.domain.errors import RepositoryInvalid, RunLocked
 from autopilot.domain.value import Value
-from autopilot.home_files import open_file
+from autopilot.files.home_files import open_file
 from autopilot.journal.clock import SystemClock
-from autopilot.journal.failures import translated
-from autopilot.journal.files import make_folder, write_at
+from autopilot.journal.durable_files import make_folder, write_at
+from autopilot.journal.storage_errors import translated
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # A look at who holds the lock takes it for an instant; a start waits that out before it gives up.

@@ -3,10 +3,10 @@
 import threading
 
 from autopilot.domain.events import Entry, Event
-from autopilot.domain.protocols import Clock
-from autopilot.journal import failures
+from autopilot.journal import storage_errors as failures
 from autopilot.journal.chain import Chain, Tip
 from autopilot.journal.codec import UPGRADES, decode, encode
+from autopilot.ports.agents import Clock
 
 _CHAIN = Chain(b"in memory")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from autopilot.home_files import read_file
-from autopilot.journal.files import make_folder, write_atomic
+from autopilot.files.home_files import read_file
+from autopilot.journal.durable_files import make_folder, write_atomic
 
 
 class FileNudge:

@@ -12,7 +12,7 @@ from autopilot.authority.seal import Place, Seal
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry
 from autopilot.domain.value import Value
-from autopilot.journal import failures
+from autopilot.journal import storage_errors as failures
 from autopilot.journal.chain import GENESIS, Chain, ChainBroken, Tip, Unchecked, binding, chain_of, follow, start_of
 from autopilot.journal.codec import decode
 from autopilot.journal.head import Head

@@ -9,16 +9,17 @@ from typing import Self
 from autopilot.authority.seal import Seal, known_seal, seal_of
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry, Event
-from autopilot.domain.protocols import Clock
 from autopilot.domain.value import tag_of
-from autopilot.home_files import require_database, secure_database
-from autopilot.journal import failures, rows
+from autopilot.files.home_files import require_database, secure_database
+from autopilot.journal import rows
+from autopilot.journal import storage_errors as failures
 from autopilot.journal.chain import Chain, Tip, Unchecked
 from autopilot.journal.codec import UPGRADES, decode, encode
-from autopilot.journal.failures import translated
-from autopilot.journal.files import flush_folder, make_folder
+from autopilot.journal.durable_files import flush_folder, make_folder
 from autopilot.journal.head import HeadFile, head_path, newest, read_slots
 from autopilot.journal.rows import Bound
+from autopilot.journal.storage_errors import translated
+from autopilot.ports.agents import Clock
 
 _SETTINGS = (
     "pragma journal_mode = wal",

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed
-from autopilot.domain.sealed import FIELD, intact, sealed
-from autopilot.home_files import read_file
-from autopilot.journal.failures import translated
-from autopilot.journal.files import backup_of, flush_folder, make_folder, replace_with_backup, write_atomic
-from autopilot.journal.projection import VERSION, state_text
+from autopilot.files.home_files import read_file
+from autopilot.journal.durable_files import backup_of, flush_folder, make_folder, replace_with_backup, write_atomic
 from autopilot.journal.state_printer import StatePrinter
+from autopilot.journal.storage_errors import translated
+from autopilot.state.build_state import VERSION, state_text
+from autopilot.text.checksum import FIELD, intact, sealed
 
 _KNOWN = tuple(int(number) for number in VERSION.split("."))
 _RUN_ID = re.compile(r"run-\d{4}-\d{2}-\d{2}-\d{6}[A-Za-z0-9._-]*")

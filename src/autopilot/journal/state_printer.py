@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.plain_text import harmless
+from autopilot.text.clean import harmless
 
 _INDENT = b"  "
 _BLOCK = 32

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autopilot.domain.running import TOOL_DATA
+from autopilot.domain.process import TOOL_DATA
 
 # Shown anyway, as a whole.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc")

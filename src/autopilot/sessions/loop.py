@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from autopilot.domain.errors import AutopilotError, Interrupted
 from autopilot.domain.value import Value
-from autopilot.sessions import switches
+from autopilot.sessions import kill_switches as switches
+from autopilot.sessions.files.loop_record import LoopRecord, default_run_id, duration_s, moment
 from autopilot.sessions.flags import LoopFlags
-from autopilot.sessions.loop_record import LoopRecord, default_run_id, duration_s, moment
-from autopilot.sessions.numbers import measured, shown
-from autopilot.sessions.resources import Assessment
+from autopilot.sessions.kill_switches import Boundary, Kill
+from autopilot.sessions.machine.resources import Assessment
+from autopilot.sessions.machine.stall import Pulse
 from autopilot.sessions.selector import Recommendation
-from autopilot.sessions.stall import Pulse
-from autopilot.sessions.switches import Boundary, Kill
+from autopilot.text.sessions_numbers import measured, shown
 
 DRY_RUN = "dry-run preview \u2014 no sessions executed"
 T = TypeVar("T")

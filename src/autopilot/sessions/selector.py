@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autopilot.domain.value import Value
-from autopilot.sessions.numbers import clamp, measured, rounded, shown, whole
 from autopilot.sessions.pressure import Pressure, effectiveness, pressure_of
 from autopilot.sessions.session_modes import DEFAULT, MODES, NOT_SWAPPED_INTO, TIERS, Mode
+from autopilot.text.sessions_numbers import clamp, measured, rounded, shown, whole
 
 LOW_COMPLETION, HIGH_CARRYOVER, SOME_CARRYOVER = 0.5, 0.3, 0.2
 STRONG, TREND_OF = 0.9, 3

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autopilot.domain.value import Value
-from autopilot.sessions import learnings, state_fields
+from autopilot.sessions import learnings
+from autopilot.sessions.files import next_session as state_fields
+from autopilot.sessions.files.jsonl import LineFile
+from autopilot.sessions.files.loop_record import default_run_id, duration_s, moment
+from autopilot.sessions.files.private_files import write_private
+from autopilot.sessions.files.session_record import clamped, problem_in, stamped
 from autopilot.sessions.learnings import Learning
-from autopilot.sessions.lines import LineFile
-from autopilot.sessions.loop_record import default_run_id, duration_s, moment
-from autopilot.sessions.private_files import write_private
+from autopilot.sessions.machine.wave_gate import Decision
 from autopilot.sessions.session_modes import Executed
-from autopilot.sessions.session_record import clamped, problem_in, stamped
-from autopilot.sessions.wave_gate import Decision
 
 Status = Literal["done", "partial", "failed", "spiral"]
 ROLES: dict[Executed, str] = {"feature": "Impl-Core", "deep": "Impl-Polish", "housekeeping": "Quality"}

@@ -7,13 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from autopilot.domain.value import Value
-from autopilot.sessions import learnings, state_fields
+from autopilot.sessions import learnings
 from autopilot.sessions.backlog import Backlog
-from autopilot.sessions.lines import objects_in
+from autopilot.sessions.files import next_session as state_fields
+from autopilot.sessions.files.jsonl import objects_in
+from autopilot.sessions.files.next_session import StateFields
+from autopilot.sessions.files.session_record import normalised, problem_in, recent
 from autopilot.sessions.selector import STRONG, TREND_OF, Recommendation, Signals, select
 from autopilot.sessions.session_modes import EXECUTED, MODES, TIERS, Executed, Mode
-from autopilot.sessions.session_record import normalised, problem_in, recent
-from autopilot.sessions.state_fields import StateFields
 
 LAST_SESSIONS = 10
 

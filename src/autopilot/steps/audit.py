@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.answers import AuditOpinion
-from autopilot.domain.auditing import gaps_in, in_scope, missing
 from autopilot.domain.completion import Requirement
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Audited
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.audit_gaps import gaps_in, in_scope, missing
+from autopilot.ports.agents import Tools
 from autopilot.steps.integration import phase_lines
 from autopilot.steps.prompt import bullets, render
 

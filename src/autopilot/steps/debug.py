@@ -1,17 +1,17 @@
 """Have a debugger mend the phase as a whole, from what verification found."""
 
 from autopilot.domain.answers import FixClaim
-from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.progress import debugs
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Verified
-from autopilot.steps.facts import work_facts
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.held_out import veiled
+from autopilot.policy.task_progress import debugs
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.facts import work_facts
+from autopilot.steps.checks.visual_check import complaints
 from autopilot.steps.fix import failure_texts, left_out_words
 from autopilot.steps.prompt import all_criteria, criteria_lines, heading, map_line, render
-from autopilot.steps.visual import complaints
 
 
 def run(record: PhaseRecord, tools: Tools) -> Debugged:

@@ -1,17 +1,17 @@
 """Have an agent carry out one task, commit what it did, and run the task's criteria on it."""
 
 from autopilot.domain.answers import WorkClaim
-from autopilot.domain.batch import batch_of, batched, claim_for, share
 from autopilot.domain.evidence import Change, CommandRun, Finding
-from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.progress import auto_tasks, task_states, waiting_task
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Batch, Executed, Primed
-from autopilot.steps.facts import work_facts
-from autopilot.steps.priming import prime, primed_lines
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.batch import batch_of, batched, claim_for, share
+from autopilot.policy.facts.held_out import veiled
+from autopilot.policy.task_progress import auto_tasks, task_states, waiting_task
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.executor_context import prime, primed_lines
+from autopilot.steps.checks.facts import work_facts
 from autopilot.steps.prompt import bullets, heading, map_line, render, task_lines
 
 

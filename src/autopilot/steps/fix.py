@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator
 
 from autopilot.domain.answers import FixClaim
 from autopilot.domain.evidence import CommandRun, Finding
-from autopilot.domain.held_out import hidden, veiled
 from autopilot.domain.phase import Task
-from autopilot.domain.progress import current_task, task_base
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.held_out import hidden, veiled
+from autopilot.policy.task_progress import current_task, task_base
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.facts import work_facts
+from autopilot.steps.checks.gate_lines import gate_words
 from autopilot.steps.execute import message
-from autopilot.steps.facts import work_facts
-from autopilot.steps.gate_lines import gate_words
 from autopilot.steps.prompt import heading, render, task_lines
 
 OUTPUT_SHOWN = 1500

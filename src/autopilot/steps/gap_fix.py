@@ -1,15 +1,15 @@
 """Have one gap closed that the audit found, commit it, and run all that the run's phases promised on the new tree."""
 
 from autopilot.domain.answers import FixClaim, WorkClaim
-from autopilot.domain.auditing import next_gap, routed
 from autopilot.domain.completion import Gap
-from autopilot.domain.held_out import veiled
 from autopilot.domain.phase import Task
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Mended
-from autopilot.steps.facts import work_facts
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.audit_gaps import next_gap, routed
+from autopilot.policy.facts.held_out import veiled
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.facts import work_facts
 from autopilot.steps.prompt import render
 
 TITLE = 60

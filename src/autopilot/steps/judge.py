@@ -5,16 +5,17 @@ from functools import partial
 from typing import Any
 
 from autopilot.domain.answers import JudgeOpinion
-from autopilot.domain.behaviour import TRACED
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Judged, Verified
-from autopilot.steps import contamination, enhanced
-from autopilot.steps.allowances import exceptions
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.behavior_traces import TRACED
+from autopilot.ports.agents import Tools
+from autopilot.steps.artifacts.json_twin import twin, written_at
+from autopilot.steps.checks import contamination
+from autopilot.steps.checks import extra_scrutiny as enhanced
+from autopilot.steps.checks.exemptions import exceptions
+from autopilot.steps.checks.tampering import noticed_lines
 from autopilot.steps.prompt import UNMAPPED, all_criteria, bullets, criteria_lines, heading, render
-from autopilot.steps.tampering import noticed_lines
-from autopilot.steps.twins import twin, written_at
 
 TOUCH = (
     "Where the change lets somebody touch something, follow one handler yourself to the action it ends in and put the "

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from autopilot.domain.answers import DivergenceOpinion, Trace
-from autopilot.domain.behaviour import NOT_TRACED, needs_traces, same_trace, traces_of, untraced
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Compared, Verified
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.behavior_traces import NOT_TRACED, needs_traces, same_trace, traces_of, untraced
+from autopilot.ports.agents import Tools
 from autopilot.steps.prompt import heading, render
 
 NOT_RETRACED = "Judge did not re-trace any entry of the verifier's behavioral traces."

@@ -5,13 +5,13 @@ from typing import Any
 
 from autopilot.domain.answers import CriterionResult, TaskOpinion
 from autopilot.domain.evidence import Finding
-from autopilot.domain.honesty import SPOKEN
 from autopilot.domain.phase import Task
-from autopilot.domain.progress import current_task
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.tamper_rules import SPOKEN
+from autopilot.policy.task_progress import current_task
+from autopilot.ports.agents import Tools
 from autopilot.steps.prompt import bullets, criteria_lines, heading, render
 
 

@@ -1,16 +1,16 @@
 """Turn the phase's goal into tasks, each with commands that show it is done."""
 
 from autopilot.domain.answers import PlanClaim
-from autopilot.domain.behaviour import TRACED
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
-from autopilot.domain.progress import newest_plan
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Planned
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.behavior_traces import TRACED
+from autopilot.policy.task_progress import newest_plan
+from autopilot.ports.agents import Tools
+from autopilot.steps.artifacts.user_context import planned
 from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
-from autopilot.steps.user_context import planned
 
 BEHAVIOUR = (
     " A task that touches something people click, drag or type into has a criterion\n"

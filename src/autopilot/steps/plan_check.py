@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from autopilot.domain.answers import PlanOpinion
 from autopilot.domain.evidence import Finding
 from autopilot.domain.phase import Plan
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import PlanChecked, Planned
-from autopilot.steps.plan_files import taken_for_granted
+from autopilot.history.record import PhaseRecord
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.plan_references import taken_for_granted
 from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, render
 
 

@@ -1,8 +1,8 @@
 """Look before starting: is the specification the one that was locked, and are the dependencies there?"""
 
-from autopilot.domain.protocols import Tools
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Preflighted
+from autopilot.history.record import PhaseRecord
+from autopilot.ports.agents import Tools
 
 
 def run(record: PhaseRecord, tools: Tools) -> Preflighted:

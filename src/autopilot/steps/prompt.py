@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
+from autopilot.domain.codemap import SHOWN_PATH
 from autopilot.domain.phase import Criterion, Expectation, Plan, Task
-from autopilot.domain.record import PhaseRecord
-from autopilot.domain.repo_map import SHOWN_PATH
+from autopilot.history.record import PhaseRecord
 
 UNMAPPED = "No specific requirements mapped. Derive from phase goal and roadmap."
 _HOLE = re.compile(r"\{\{(\w+)\}\}")

@@ -6,26 +6,27 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain import criterion_rows
 from autopilot.domain.answers import Coverage, CriterionScore, RateOpinion
-from autopilot.domain.behaviour import all_traces, behavioural
-from autopilot.domain.caps import Sight, charged, held, run_about
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.execution import strongest
-from autopilot.domain.progress import auto_tasks
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Rated, Verified
-from autopilot.domain.scores import HIGHEST, band, score
-from autopilot.domain.tables import table
 from autopilot.domain.visual import DEDUCTIONS, VisualIssue
-from autopilot.steps import contamination, enhanced
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.execution import strongest
+from autopilot.policy.facts import criterion_rows
+from autopilot.policy.facts.behavior_traces import all_traces, behavioural
+from autopilot.policy.score_caps import Sight, charged, held, run_about
+from autopilot.policy.scores import HIGHEST, band, score
+from autopilot.policy.task_progress import auto_tasks
+from autopilot.ports.agents import Tools
+from autopilot.steps.artifacts.json_twin import twin, written_at
+from autopilot.steps.checks import contamination
+from autopilot.steps.checks import extra_scrutiny as enhanced
+from autopilot.steps.checks.tampering import noticed_lines
+from autopilot.steps.checks.test_specs import spec_runs
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, render
-from autopilot.steps.tampering import noticed_lines
-from autopilot.steps.test_specs import spec_runs
-from autopilot.steps.twins import twin, written_at
+from autopilot.text.tables import table
 
 INTEGER = "Integer alignment score detected ({score}). Rating agent MUST produce decimal scores (x.x format)."
 CALIBRATION = (

@@ -1,12 +1,12 @@
 """Have somebody read the code and the specification before anybody plans."""
 
 from autopilot.domain.answers import ResearchClaim
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Researched
+from autopilot.history.record import PhaseRecord
+from autopilot.ports.agents import Tools
+from autopilot.steps.artifacts.user_context import told, with_sections
 from autopilot.steps.prompt import UNMAPPED, bullets, criteria_lines, heading, map_line, render, surroundings
-from autopilot.steps.user_context import told, with_sections
 
 
 def run(record: PhaseRecord, tools: Tools) -> Researched:

@@ -4,13 +4,13 @@ import json
 
 import msgspec
 
-from autopilot.domain.gate_commands import is_gate
 from autopilot.domain.phase import Criterion, Kind, Plan
-from autopilot.domain.progress import declared_kinds
-from autopilot.domain.protocols import Tools
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged
-from autopilot.steps.frozen import frozen_tests
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.facts.commands import is_gate
+from autopilot.policy.task_progress import declared_kinds
+from autopilot.ports.agents import Tools
+from autopilot.steps.checks.frozen import frozen_tests
 from autopilot.steps.prompt import criteria_under
 
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."

@@ -7,35 +7,38 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
-from autopilot.domain import criterion_rows
 from autopilot.domain.answers import VerifyOpinion
-from autopilot.domain.behaviour import needs_traces
-from autopilot.domain.caps import place_in
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import Finding
-from autopilot.domain.integrity import SHOW, places, to_show
-from autopilot.domain.progress import only_checked
-from autopilot.domain.protocols import Tools
 from autopilot.domain.questions import Objection, Question
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Triaged, Verified
-from autopilot.steps import contamination, enhanced, visual, visual_paper
-from autopilot.steps.allowances import between, changed_tests, exceptions, judged, left_out
-from autopilot.steps.canary import canary
-from autopilot.steps.claims import unseen
-from autopilot.steps.frozen import frozen_tests
-from autopilot.steps.gate_facts import gate_facts
+from autopilot.history.record import PhaseRecord
+from autopilot.policy.answer_check import SHOW, places, to_show
+from autopilot.policy.facts import criterion_rows
+from autopilot.policy.facts.behavior_traces import needs_traces
+from autopilot.policy.score_caps import place_in
+from autopilot.policy.task_progress import only_checked
+from autopilot.ports.agents import Tools
+from autopilot.steps.artifacts import visual_bugs as visual_paper
+from autopilot.steps.artifacts.verification import verification_paper
+from autopilot.steps.checks import contamination
+from autopilot.steps.checks import extra_scrutiny as enhanced
+from autopilot.steps.checks import visual_check as visual
+from autopilot.steps.checks.canary import canary
+from autopilot.steps.checks.claim_differences import unseen
+from autopilot.steps.checks.exemptions import between, changed_tests, exceptions, judged, left_out
+from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.gate_facts import gate_facts
+from autopilot.steps.checks.old_checks import hollow_criteria, old_checks
+from autopilot.steps.checks.probes import hollow_tasks
+from autopilot.steps.checks.replaced_plans import replaced_checks
+from autopilot.steps.checks.steadiness import steadied
+from autopilot.steps.checks.tampering import noticed_lines, tampering
+from autopilot.steps.checks.test_specs import spec_criteria
+from autopilot.steps.checks.type_checks import content_findings, handlers
+from autopilot.steps.checks.unused_files import orphans
 from autopilot.steps.mini_verify import unclear_rows
-from autopilot.steps.own_checks import hollow_criteria, old_checks
 from autopilot.steps.prompt import all_criteria, bullets, criteria_lines, heading, render
-from autopilot.steps.replaced_plans import replaced_checks
-from autopilot.steps.spot_check import hollow_tasks
-from autopilot.steps.steadiness import steadied
-from autopilot.steps.tampering import noticed_lines, tampering
-from autopilot.steps.test_specs import spec_criteria
-from autopilot.steps.typed import content_findings, handlers
-from autopilot.steps.verification_paper import verification_paper
-from autopilot.steps.wiring import orphans
 
 
 def run(record: PhaseRecord, tools: Tools) -> Verified:

@@ -1,10 +1,10 @@
 """Bump the project's version where it has rules for that, in a commit of its own; never over the user's own changes."""
 
-from autopilot.domain import versions
 from autopilot.domain.evidence import Change
-from autopilot.domain.protocols import Tools
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Bumped
+from autopilot.history.record import PhaseRecord
+from autopilot.policy import version_bump as versions
+from autopilot.ports.agents import Tools
 
 
 def run(record: PhaseRecord, tools: Tools) -> Bumped:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autopilot.workspace.clones import Slot
+from autopilot.workspace.files.removal import remove
 from autopilot.workspace.git import storage_errors
-from autopilot.workspace.removal import remove
 
 OWNER, RECORD, INDEX = ".owner", ".json", ".index"
 SPARE = "spare-"

@@ -13,16 +13,16 @@ import msgspec
 
 from autopilot.domain.errors import TOO_MUCH, NoAnswer, StorageFailed
 from autopilot.domain.evidence import Change
-from autopilot.domain.remembering import remember
-from autopilot.domain.running import Ran
+from autopilot.domain.process import Ran
 from autopilot.domain.settings import Limits
+from autopilot.text.bounded import remember
+from autopilot.workspace.agent_git.history import History
+from autopilot.workspace.agent_git.skeleton import Skeleton
+from autopilot.workspace.agent_git.veil import Veil
+from autopilot.workspace.files.removal import make_plain, remove, remove_below, tidy_modes
+from autopilot.workspace.files.volume import BY_PRODUCTS, Measuring
 from autopilot.workspace.git import Git, git_failure, is_ours_to_fail
-from autopilot.workspace.history import History
-from autopilot.workspace.removal import make_plain, remove, remove_below, tidy_modes
-from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import GITLINK, LEFT_OUT, Difference, Store, safe_name, shown
-from autopilot.workspace.veil import Veil
-from autopilot.workspace.volume import BY_PRODUCTS, Measuring
+from autopilot.workspace.own_repository import GITLINK, LEFT_OUT, Difference, Store, safe_name, shown
 
 
 class Laid(msgspec.Struct, frozen=True):

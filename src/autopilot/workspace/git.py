@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autopilot.domain.errors import AgentUnavailable, RepositoryInvalid, StorageFailed
-from autopilot.domain.running import Job, Processes, Ran, killer
+from autopilot.domain.process import Job, Processes, Ran, killer
 
 TIMEOUT_S = 900.0
 MAX_OUTPUT = 256_000_000

@@ -11,36 +11,36 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.codemap.builder import GitAtlas
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.evidence import Change, FileTexts
-from autopilot.domain.protocols import Landing, Merging, Taken
-from autopilot.domain.remembering import remember
-from autopilot.domain.running import Processes, Ran
-from autopilot.domain.sealed import sealed
+from autopilot.domain.process import Processes, Ran
 from autopilot.domain.settings import Limits
-from autopilot.home_files import folder as home_folder
-from autopilot.workspace.album import FileAlbum
-from autopilot.workspace.beneath import opened, write_atomic
+from autopilot.files.home_files import folder as home_folder
+from autopilot.ports.agents import Landing, Merging, Taken
+from autopilot.text.bounded import remember
+from autopilot.text.checksum import sealed
+from autopilot.workspace.agent_git.history import History
+from autopilot.workspace.agent_git.skeleton import Skeleton
+from autopilot.workspace.agent_git.veil import Veil
 from autopilot.workspace.checkouts import Checkouts
 from autopilot.workspace.clones import Listing, Slot, clear_locks
+from autopilot.workspace.dependencies.link import Nothing, SetUp, Source, lay_links, scripts_in
+from autopilot.workspace.file_texts import changed_texts, wanted_texts
+from autopilot.workspace.files.beneath import opened, write_atomic
+from autopilot.workspace.files.planning_files import Homeward, checked, overlay, snapshot, take_back
+from autopilot.workspace.files.removal import remove
+from autopilot.workspace.files.screenshots import FileAlbum
+from autopilot.workspace.files.written import Written
 from autopilot.workspace.git import COMMON, OURS, Git, our_env, storage_errors, user_env
-from autopilot.workspace.history import History
 from autopilot.workspace.landing import Lander
 from autopilot.workspace.locks import PATIENCE_S
-from autopilot.workspace.merges import merge
-from autopilot.workspace.planning_files import Homeward, checked, overlay, snapshot, take_back
+from autopilot.workspace.merge_commits import merge
+from autopilot.workspace.own_repository import MOST_KNOWN, Identity, Store
 from autopilot.workspace.portions import portion, tree_with
-from autopilot.workspace.removal import remove
-from autopilot.workspace.repo_map.atlas import GitAtlas
-from autopilot.workspace.skeleton import Skeleton
-from autopilot.workspace.store import MOST_KNOWN, Identity, Store
-from autopilot.workspace.supplies import Nothing, SetUp, Source, lay_links, scripts_in
-from autopilot.workspace.texts import changed_texts, wanted_texts
+from autopilot.workspace.project_folder import Within
 from autopilot.workspace.user_files import find_top
-from autopilot.workspace.user_repo import Start, UserRepository, read_start
-from autopilot.workspace.veil import Veil
-from autopilot.workspace.within import Within
-from autopilot.workspace.written import Written
+from autopilot.workspace.user_repository import Start, UserRepository, read_start
 
 Run = Callable[[str, str], Ran]
 RUN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9]))*")

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.protocols import Landing
-from autopilot.workspace.beneath import (
+from autopilot.ports.agents import Landing
+from autopilot.workspace.dirty_check import MOST_NAMED, Look, Worktree, indexed
+from autopilot.workspace.files.beneath import (
     FOLDER,
     Refused,
     closing,
@@ -22,12 +23,11 @@ from autopilot.workspace.beneath import (
     read_regular,
     sync_ref,
 )
+from autopilot.workspace.files.removal import remove
 from autopilot.workspace.git import Git
 from autopilot.workspace.locks import PATIENCE_S, POLL_S, clear_ref_lock
-from autopilot.workspace.removal import remove
-from autopilot.workspace.store import GITLINK, Store, Touched, parse_difference, shown
-from autopilot.workspace.user_repo import Shape, Start, UserRepository
-from autopilot.workspace.worktree import MOST_NAMED, Look, Worktree, indexed
+from autopilot.workspace.own_repository import GITLINK, Store, Touched, parse_difference, shown
+from autopilot.workspace.user_repository import Shape, Start, UserRepository
 
 NOTHING = "0"
 ATTRIBUTES = ".gitattributes"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from autopilot.workspace.removal import remove
+from autopilot.workspace.files.removal import remove
 
 PATIENCE_S = 2.0
 POLL_S = 0.02

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 
 from autopilot.domain.evidence import Change
-from autopilot.workspace.store import Store, Touched
+from autopilot.workspace.own_repository import Store, Touched
 
 # Beside the run's newest work, so that what a portion is taken from stays the newest of its own ref.
 SLOT = "part"

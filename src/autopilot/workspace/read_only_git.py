@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autopilot.domain.errors import RepositoryInvalid
-from autopilot.domain.running import Processes, Room
+from autopilot.domain.process import Processes, Room
+from autopilot.workspace.agent_git.skeleton import SHA256_DIGITS
 from autopilot.workspace.git import CLOSED, COMMON, Git, our_env, user_env
-from autopilot.workspace.skeleton import SHA256_DIGITS
+from autopilot.workspace.project_folder import OURS_ALONE, Within
 from autopilot.workspace.user_files import GitFolders, git_folders, read_bytes
-from autopilot.workspace.user_repo import Shape, UserRepository
-from autopilot.workspace.within import OURS_ALONE, Within
+from autopilot.workspace.user_repository import Shape, UserRepository
 
 # How files are stored and compared. None of these names a program or a path.
 COPIED = frozenset({

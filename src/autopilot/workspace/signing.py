@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from autopilot import home_files
 from autopilot.domain.errors import AgentUnavailable
-from autopilot.domain.running import Job, Processes, Ran
-from autopilot.workspace.beneath import write_atomic
+from autopilot.domain.process import Job, Processes, Ran
+from autopilot.files import home_files
+from autopilot.workspace.files.beneath import write_atomic
 from autopilot.workspace.git import Git, storage_errors
 
 NAMESPACE = "autopilot-receipt"

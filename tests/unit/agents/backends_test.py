@@ -11,7 +11,7 @@ from autopilot.agents.backend import Ask, Backend
 from autopilot.agents.backends import acp, codex
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
 from autopilot.agents.cli_agent import ask_of, environment
-from autopilot.domain.agent import REVIEWERS, ROLES, Access, Role, Thread, access_of
+from autopilot.domain.agent_call import REVIEWERS, ROLES, Access, Role, Thread, access_of
 from support.transcripts import question
 
 EVERY = [pytest.param(backend, id=name) for name, backend in BY_NAME.items()]

@@ -12,9 +12,9 @@ import pytest
 from autopilot.agents.exec_agent import ExecAgent
 from autopilot.agents.scripted import ScriptedAgent
 from autopilot.domain import answers, open_points
-from autopilot.domain.agent import ROLES, Call, PhaseRef
-from autopilot.domain.budgets import BUDGETS, budget_of
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.agent_call import ROLES, Call, PhaseRef
+from autopilot.policy.budgets import BUDGETS, budget_of
+from autopilot.sandbox.processes.children import ChildProcesses
 from support.homes import homes_at
 
 PAGE = Path(__file__).parents[3] / "docs" / "agents.md"

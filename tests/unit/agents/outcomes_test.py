@@ -2,7 +2,7 @@
 
 import pytest
 
-from autopilot.agents.account import Account
+from autopilot.agents.call_log import Account
 from autopilot.agents.outcomes import Ending, Meanings, outcome_of
 
 SERVICES = {

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.agents.pricing import PricedAgent
-from autopilot.domain.agent import Call, PhaseRef, Reply
+from autopilot.domain.agent_call import Call, PhaseRef, Reply
 from autopilot.domain.evidence import Usage
-from autopilot.planning.prices import cost_of
+from autopilot.planning.start.prices import cost_of
 
 CALL = Call(
     id="r/1/plan/1", role="plan", prompt="p", answer_schema={}, phase=PhaseRef(id="1", name="n", type="ui", dir="d")

@@ -7,9 +7,9 @@ import pytest
 
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.domain.agent import Outcome, Thread
+from autopilot.domain.agent_call import Outcome, Thread
 from autopilot.domain.evidence import Usage
-from autopilot.domain.running import Ran
+from autopilot.domain.process import Ran
 from support.transcripts import judged, question, recorded
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "transcripts"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.agents.scripted import ScriptedAgent
-from autopilot.domain.agent import Call, PhaseRef, Reply, Role, TaskRef
+from autopilot.domain.agent_call import Call, PhaseRef, Reply, Role, TaskRef
 from autopilot.domain.errors import ConfigInvalid
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autopilot.agents import account
-from autopilot.agents.account import Account, StreamReader
+from autopilot.agents import call_log as account
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.acp import AcpReader
 from autopilot.agents.backends.catalogue import BY_NAME
+from autopilot.agents.call_log import Account, StreamReader
 from autopilot.agents.outcomes import Ending, Meanings, outcome_of
 from autopilot.agents.stream_events import (
     Failed,
@@ -25,7 +25,7 @@ from autopilot.agents.stream_events import (
     Used,
     Windowed,
 )
-from autopilot.domain.agent import Outcome
+from autopilot.domain.agent_call import Outcome
 from autopilot.domain.evidence import Usage
 from support.players import STREAMS
 

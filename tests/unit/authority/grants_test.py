@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autopilot.app.run_grant import STRENGTH, check_tier, tightened
 from autopilot.authority.grants import Grant, GrantedAgent, Grants
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.request import Resumption
 from autopilot.domain.settings import SandboxChoice, Settings
-from autopilot.permission import STRENGTH, check_tier, tightened
-from autopilot.planning.user_choices import AgentChoices, OwnFiles, UserChoices
+from autopilot.planning.config.user_config import AgentChoices, OwnFiles, UserChoices
 
 RUN = "run-2026-01-01-120000"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autopilot import app
+from autopilot.app import prepare as app
+from autopilot.app.ownership import own_home, state_checks
 from autopilot.domain.errors import ConsentMissing
-from autopilot.ownership import own_home, state_checks
 from support.repos import git, make_repo, write
 
 

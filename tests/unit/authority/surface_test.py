@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from autopilot.authority.surface import Part, Surface, agreed, missing, table
-from autopilot.domain.plain_text import ACTED_UPON
+from autopilot.text.clean import ACTED_UPON
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40)
 FILES = st.dictionaries(WORDS, WORDS, max_size=3)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.app.ownership import user_folder_check
 from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.checkup import Check
-from autopilot.ownership import user_folder_check
 from support.repos import git, make_repo, write
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from autopilot.domain.distribution import NAME, Extra, how_to_install
+from autopilot.text.distribution import NAME, Extra, how_to_install
 
 ROOT = Path(__file__).parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from autopilot.domain.process import Try
 from autopilot.domain.reach import NOT_SHARED, is_here, refusals, refused
-from autopilot.domain.running import Try
 
 
 def tried(host: str, port: int, reason: str = "host") -> Try:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from autopilot.app.state_writer import ProjectedStreams, beating
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Entry
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.projecting import ProjectedStreams, beating
 from support.records import RUN, phase, started
 from support.waiting import PATIENCE_S
 

@@ -4,13 +4,13 @@ from hashlib import sha256
 
 import pytest
 
+from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Event, PhaseFinished, RunFinished, RunStopped
-from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Roadmap
 from autopilot.domain.results import Planned
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.ledger import Ledger, read_ledger
+from autopilot.journal.earlier_runs import Ledger, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from support.records import Story, phase, plan, started
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.phase import Criterion, Expectation
-from autopilot.domain.running import Ran
+from autopilot.domain.process import Ran
 from autopilot.domain.settings import Commands, Limits
 from autopilot.evidence.facts import OUTPUT_KEPT, CommandFacts
-from autopilot.sandbox.plain import PlainProcess
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.tiers.unconfined import PlainProcess
 from autopilot.sandbox.toolchain import look
 from support.records import criterion
 from support.workspaces import ENV, Bench, make_bench

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.running import Job, Ran
+from autopilot.domain.process import Job, Ran
 from autopilot.domain.settings import Limits
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.own_package import astray, probe
-from autopilot.sandbox.equipped import EquippedProcesses, EquippedSandbox, Kit
-from autopilot.sandbox.plain import PlainProcess
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.sandbox.processes.dependency_path import EquippedProcesses, EquippedSandbox, Kit
+from autopilot.sandbox.tiers.unconfined import PlainProcess
 from autopilot.sandbox.toolchain import look
 from support.processes import PlainProcesses
 from support.records import criterion

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from autopilot.evidence.visual.pictures import Comparison, compare, is_blank
+from autopilot.evidence.visual.compare import Comparison, compare, is_blank
 
 Image = pytest.importorskip("PIL.Image", reason="pillow (the extra `visual`) is not installed")
 

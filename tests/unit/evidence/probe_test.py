@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from autopilot.domain.visual import Route, VisualTesting
-from autopilot.evidence.visual.probe import await_answer
+from autopilot.evidence.visual.wait_for_app import await_answer
 
 WAIT = VisualTesting(
     launch_command="x",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.evidence import Change
-from autopilot.domain.protocols import Part
 from autopilot.evidence.variants import Variants, named
+from autopilot.ports.agents import Part
 from support.workspaces import Bench, make_bench
 
 OLD = {

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from autopilot.domain.answers import TaskOpinion
-from autopilot.domain.progress import diff_growing
 from autopilot.domain.results import Executed, Fixed, MiniVerified
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.gates import after_mini_verify, after_task
+from autopilot.policy.task_progress import diff_growing
 from support.records import Story, work
 
 

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import Deferral, VerifyOpinion
-from autopilot.domain.deferral import REJECTED, justification, no_reason, person_only, specific
-from autopilot.domain.integrity import UNJUSTIFIED
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import PlanChecked, Verified
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
-from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import outcome_of
+from autopilot.engine.close.outcome import outcome_of
+from autopilot.engine.decide.next_step import Finish
 from autopilot.gates import after_plan_check, after_rate, after_verify
+from autopilot.policy.answer_check import UNJUSTIFIED
+from autopilot.policy.deferral import REJECTED, justification, no_reason, person_only, specific
 from support.records import DONE, TREE, Story, plan, ran, task
 
 PERSON = task("01-02", type="checkpoint:human-verify")

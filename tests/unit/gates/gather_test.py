@@ -16,7 +16,8 @@ from autopilot.domain.results import (
     Verified,
 )
 from autopilot.domain.verdict import Advance, Retry, Stop
-from autopilot.gates import after_divergence, after_rate, after_task, after_verify, unanswered
+from autopilot.gates import after_divergence, after_rate, after_task, after_verify
+from autopilot.gates import after_no_answer as unanswered
 from autopilot.gates.rules import joined
 from support.records import BASE, Story, brief, criterion, plan, ran, task, whole, work
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.passes import PhaseOutcome
-from autopilot.domain.record import PassEnd
-from autopilot.domain.redo import GAP_ITERATIONS, QUALITY_CYCLES
+from autopilot.domain.attempt import PhaseOutcome
+from autopilot.domain.rework import GAP_ITERATIONS, QUALITY_CYCLES
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_phase import GATE, PhaseFacts, PhaseOpinions
 from autopilot.gates.rules import Claims
+from autopilot.history.record import PassEnd
 from support.strategies import edge_values
 
 SCORES = st.one_of(st.none(), st.sampled_from([6.9, 7.0, 8.0, 9.0, 9.4, 9.5, 9.7, 9.8, 10.0]))

@@ -13,9 +13,6 @@ from autopilot.domain.answers import (
     TaskOpinion,
     VerifyOpinion,
 )
-from autopilot.domain.deferral import no_reason
-from autopilot.domain.integrity import UNJUSTIFIED
-from autopilot.domain.outcomes import NOTHING_BUILT
 from autopilot.domain.verdict import ALREADY_SATISFIED, END, Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates import after_divergence as divergence
 from autopilot.gates import after_judge
@@ -26,6 +23,7 @@ from autopilot.gates.after_gap_fix import GapClaims, GapFacts
 from autopilot.gates.after_integration import IntegrationFacts, IntegrationOpinions
 from autopilot.gates.after_judge import JudgeFacts, JudgeOpinions
 from autopilot.gates.after_mini_verify import MiniFacts, MiniOpinions
+from autopilot.gates.after_no_answer import SilenceFacts
 from autopilot.gates.after_plan import PlanFacts
 from autopilot.gates.after_plan_check import PlanCheckFacts, PlanCheckOpinions
 from autopilot.gates.after_preflight import PreflightFacts
@@ -35,7 +33,9 @@ from autopilot.gates.after_triage import TriageFacts
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions
 from autopilot.gates.after_version import VersionFacts
 from autopilot.gates.rules import Claims, Facts, Opinions
-from autopilot.gates.unanswered import SilenceFacts
+from autopilot.policy.answer_check import UNJUSTIFIED
+from autopilot.policy.deferral import no_reason
+from autopilot.policy.outcomes import NOTHING_BUILT
 from support.gates import AnyGate, all_gates
 
 GATES = all_gates()

@@ -6,8 +6,8 @@ import pytest
 from autopilot.domain.answers import TaskOpinion, WorkClaim
 from autopilot.domain.results import Executed
 from autopilot.domain.verdict import Advance, Retry
-from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import outcome_of
+from autopilot.engine.close.outcome import outcome_of
+from autopilot.engine.decide.next_step import Finish
 from autopilot.gates import after_task
 from autopilot.pipeline import artifacts
 from autopilot.steps.execute import message

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import PhaseFinished
-from autopilot.domain.passes import PhaseOutcome
 from autopilot.domain.phase import Phase, Roadmap
-from autopilot.domain.redo import Scored, Standing
+from autopilot.domain.rework import Scored, Standing
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.ledger import Ledger, ledger_of_archive, read_ledger
+from autopilot.journal.earlier_runs import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_file import StateFile
 from support.records import started

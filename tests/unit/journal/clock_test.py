@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from autopilot.domain.protocols import Clock
 from autopilot.journal.clock import FixedClock, SystemClock, TickingClock
+from autopilot.ports.agents import Clock
 
 
 @pytest.mark.parametrize("clock", [SystemClock(), FixedClock(), TickingClock()], ids=lambda c: type(c).__name__)

@@ -7,9 +7,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 from hypothesis import strategies as st
 
+from autopilot.domain.attempt import Spec
 from autopilot.domain.events import AgentAnswered, Event, Noted, PhaseSkipped, RunStarted, StepStarted
 from autopilot.domain.evidence import Usage
-from autopilot.domain.passes import Spec
 from autopilot.domain.phase import Phase
 from autopilot.domain.settings import Settings
 

@@ -10,6 +10,7 @@ from autopilot.domain.answers import (
     TaskOpinion,
     VerifyOpinion,
 )
+from autopilot.domain.attempt import Brief, PhaseOutcome
 from autopilot.domain.events import (
     AgentAnswered,
     Event,
@@ -21,9 +22,7 @@ from autopilot.domain.events import (
     stream_of,
 )
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Usage, Work
-from autopilot.domain.passes import Brief, PhaseOutcome
 from autopilot.domain.phase import Phase, Plan, Task
-from autopilot.domain.record import PhaseRecord, RunRecord
 from autopilot.domain.results import (
     Compared,
     Executed,
@@ -40,6 +39,7 @@ from autopilot.domain.results import (
     Verified,
 )
 from autopilot.domain.verdict import Advance, Verdict
+from autopilot.history.record import PhaseRecord, RunRecord
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.memory import MemoryJournal
 from unit.journal.event_examples import run_started

@@ -10,20 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot import session_log, sessioning
-from autopilot.cli import loop_options
-from autopilot.cli.arguments import parse
+from autopilot.app.loop import one_session as sessioning
+from autopilot.app.loop import session_log
+from autopilot.cli.parser import parse
+from autopilot.cli.verbs import loop_options
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
-from autopilot.domain.redo import Standing
 from autopilot.domain.request import PhaseEnd, RunRequest
-from autopilot.journal.ledger import Ledger
-from autopilot.sessions import flags, learnings, probes, session_record, signals, state_fields
+from autopilot.domain.rework import Standing
+from autopilot.journal.earlier_runs import Ledger
+from autopilot.sessions import flags, learnings, signals
 from autopilot.sessions.backlog import Backlog, work_for
+from autopilot.sessions.files import next_session as state_fields
+from autopilot.sessions.files import session_record
 from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.learnings import Learning
-from autopilot.sessions.resources import Snapshot
+from autopilot.sessions.machine import measure as probes
+from autopilot.sessions.machine.resources import Snapshot
 from autopilot.sessions.selector import LONGEST_RATIONALE, Signals, select
 from autopilot.sessions.session import Books, SessionEnd, SessionStart, Status, session_id
 from autopilot.sessions.session_modes import MODES

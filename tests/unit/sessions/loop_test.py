@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.errors import Interrupted
-from autopilot.sessions import ending
+from autopilot.sessions import loop_summary as ending
+from autopilot.sessions.kill_switches import HINTS
 from autopilot.sessions.loop import LoopEnd, LoopPlan, Ports, run_loop
+from autopilot.sessions.machine.stall import Pulse, Watch, felt, sample
 from autopilot.sessions.selector import Recommendation
-from autopilot.sessions.stall import Pulse, Watch, felt, sample
-from autopilot.sessions.switches import HINTS
 from support.loops import Play
 
 SURE = {"mode": "feature", "confidence": 0.9}
@@ -163,7 +163,7 @@ def test_an_interrupted_session_ends_the_loop_with_its_record() -> None:
 
 
 def test_the_cap_of_the_machine_reaches_the_session() -> None:
-    from autopilot.sessions.resources import Snapshot, read
+    from autopilot.sessions.machine.resources import Snapshot, read
 
     play = Play(modes=[SURE], sessions=[result()], options={"maxSessions": 1})
     ports = play.ports()

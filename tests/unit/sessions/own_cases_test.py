@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from autopilot.sessions import resources, switches, wave_gate
-from autopilot.sessions.resources import Snapshot
+from autopilot.sessions import kill_switches as switches
+from autopilot.sessions.files.session_record import problem_in
+from autopilot.sessions.kill_switches import HOUR_MS, Boundary
+from autopilot.sessions.machine import resources, wave_gate
+from autopilot.sessions.machine.resources import Snapshot
+from autopilot.sessions.machine.stall import Stalled
 from autopilot.sessions.selector import Signals, select
-from autopilot.sessions.session_record import problem_in
-from autopilot.sessions.stall import Stalled
-from autopilot.sessions.switches import HOUR_MS, Boundary
 from support.history import past_session
 
 ALL = Boundary(

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.sessions import learnings, signals, state_fields
+from autopilot.sessions import learnings, signals
+from autopilot.sessions.files import next_session as state_fields
 from autopilot.sessions.learnings import Learning
 from autopilot.sessions.pressure import pressure_of
 from autopilot.sessions.selector import Signals, delta, score, select

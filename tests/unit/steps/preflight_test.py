@@ -2,8 +2,8 @@
 
 from autopilot.domain.results import Preflighted
 from autopilot.domain.verdict import Stop
-from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import outcome_of
+from autopilot.engine.close.outcome import outcome_of
+from autopilot.engine.decide.next_step import Finish
 from autopilot.gates import after_preflight
 from autopilot.steps import preflight
 from support.records import Story, brief

@@ -9,7 +9,7 @@ from autopilot import steps
 
 PACKAGE = Path(steps.__file__).parent
 TEMPLATES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "prompts").glob("*.md"))}
-CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.glob("*.py")))
+CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
 MOST_DEMANDS, MOST_LETTERS, MOST_LINES, WIDEST = 7, 2_200, 40, 130
 DEMAND = re.compile(r"\b(?:must(?: not)?|shall|never|always|required?|do not|don't|important)\b", re.IGNORECASE)
 NARRATION = re.compile(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from autopilot.domain.answers import FixClaim, PlanClaim, ResearchClaim, VerifyOpinion, WorkClaim
 from autopilot.domain.evidence import Claim, Finding
 from autopilot.domain.phase import Expectation
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Executed, Primed, Triaged, Verified
 from autopilot.domain.verdict import Retry
+from autopilot.history.record import PhaseRecord
 from autopilot.steps import (
     debug,
     execute,

@@ -11,8 +11,8 @@ from autopilot.domain.answers import (
 from autopilot.domain.phase import Plan
 from autopilot.domain.results import Compared, Judged, Rated, Verified
 from autopilot.domain.settings import Limits
-from autopilot.engine.decide import Finish
-from autopilot.engine.outcome import outcome_of
+from autopilot.engine.close.outcome import outcome_of
+from autopilot.engine.decide.next_step import Finish
 from autopilot.pipeline import artifacts
 from autopilot.steps import verify
 from support.records import DONE, Story, ran, task

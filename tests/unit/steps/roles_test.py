@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from autopilot.domain.answers import FixClaim, ResearchClaim
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Debugged, Researched, Verified
 from autopilot.domain.settings import Commands
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.gates import after_verify
-from autopilot.planning import plan as plans
+from autopilot.history.record import PhaseRecord
+from autopilot.planning.plan import read_plan as plans
 from autopilot.steps import debug, fix, judge, plan, plan_check, research, verify
 from support.records import DIR, SPEC, Story, brief, ran, started, task, work
 from support.tools import SaidAgents, SaidFacts, tools

@@ -15,7 +15,6 @@ from autopilot.domain.answers import (
     ResearchClaim,
     VerifyOpinion,
 )
-from autopilot.domain.deferral import REJECTED
 from autopilot.domain.events import AgentAnswered, Event, PhaseStarted
 from autopilot.domain.evidence import Usage
 from autopilot.domain.results import (
@@ -36,6 +35,7 @@ from autopilot.domain.settings import Commands
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.gates.after_verify import VerifyFacts, VerifyOpinions, give_up
 from autopilot.gates.rules import Claims
+from autopilot.policy.deferral import REJECTED
 from unit.views.samples import (
     PLAN,
     RUN,

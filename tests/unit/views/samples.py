@@ -6,14 +6,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from autopilot.domain.answers import FixClaim, TaskOpinion, WorkClaim
+from autopilot.domain.attempt import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.events import Entry, Event, RunStarted, StepFinished, StepStarted
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Work
-from autopilot.domain.passes import Brief, PhaseOutcome, Spec, StepDigest
 from autopilot.domain.phase import Criterion, Phase, Plan, Task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, StepResult
 from autopilot.domain.settings import Commands, Settings
 from autopilot.domain.verdict import Verdict
-from autopilot.views.plain import PlainView
+from autopilot.views.lines.plain import PlainView
 
 RUN = "run-2026-02-09-143052"
 SPEC = Spec(path=".planning/ROADMAP.md", sha256="a1b2c3d4e5f6")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.running import Ran
-from autopilot.sandbox.processes import ChildProcesses
+from autopilot.domain.process import Ran
+from autopilot.sandbox.processes.children import ChildProcesses
 from autopilot.workspace.git import AGAIN, Git, git_failure, our_env, storage_errors, user_env
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.errors import StorageFailed
-from autopilot.domain.running import Ran
+from autopilot.domain.process import Ran
+from autopilot.workspace.dependencies.link import Installed
 from autopilot.workspace.git import is_ours_to_fail
-from autopilot.workspace.supplies import Installed
 from support.workspaces import PLANNING, Bench, change, make_bench, message, open_workspace
 
 ATTRIBUTES = ("working-tree-encoding=UTF-16", "filter=lfs", "text eol=crlf", "ident", "-diff", "working-tree-encoding")

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, SignIn, told
-from autopilot.agents.fields import amount, at, count, record, records, text, total
+from autopilot.agents.json_fields import amount, at, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
-from autopilot.domain.agent import Access
+from autopilot.domain.agent_call import Access
 
 INITIALIZE, SESSION, PROMPT = 0, 1, 2
 VERSION = 1

@@ -6,7 +6,7 @@ from typing import Any
 
 from autopilot.agents.backend import Ask, Backend
 from autopilot.agents.backends import codex
-from autopilot.agents.fields import amount, at, count, record, text
+from autopilot.agents.json_fields import amount, at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Spent, StreamEvent, Windowed
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
 from autopilot.agents.backends.message_stream import all_input, begun, came_back, said, windowed
-from autopilot.agents.fields import amount, count, record, records, text, total
+from autopilot.agents.json_fields import amount, count, record, records, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Spent, StreamEvent
 

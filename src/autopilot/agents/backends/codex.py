@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn
-from autopilot.agents.fields import at, count, record, records, text
+from autopilot.agents.json_fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, Spent, StreamEvent, Used
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, told
-from autopilot.agents.fields import count, record, text
+from autopilot.agents.json_fields import count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Noticed, Returned, Said, StreamEvent, Used
 

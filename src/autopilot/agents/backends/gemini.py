@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from autopilot.agents.accounts.account_kind import quiet_settings
 from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
-from autopilot.agents.backends.account_kind import quiet_settings
-from autopilot.agents.fields import at, count, record, text
+from autopilot.agents.json_fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, WrittenFile, told
-from autopilot.agents.fields import at, count, record, records, text
+from autopilot.agents.json_fields import at, count, record, records, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 

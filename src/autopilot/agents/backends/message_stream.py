@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.agents.backend import told
-from autopilot.agents.fields import at, count, record, records, text, total
+from autopilot.agents.json_fields import at, count, record, records, text, total
 from autopilot.agents.stream_events import Began, Noticed, Returned, Said, Spent, StreamEvent, Used, Windowed
 
 SHELLS = frozenset({"Bash", "run_shell_command"})

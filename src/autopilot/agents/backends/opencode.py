@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from autopilot.agents.accounts.account_kind import ONE_PER_PROVIDER, PROVIDERS
 from autopilot.agents.backend import KEY_HOSTS, Ask, Backend, Capabilities, Reach, SignIn, told
-from autopilot.agents.backends.account_kind import ONE_PER_PROVIDER, PROVIDERS
-from autopilot.agents.fields import amount, at, count, record, text, total
+from autopilot.agents.json_fields import amount, at, count, record, text, total
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Began, Failed, Finished, Returned, Said, Spent, StreamEvent, Used
 

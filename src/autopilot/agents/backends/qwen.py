@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from autopilot.agents.accounts.account_kind import quiet_settings
 from autopilot.agents.backend import Ask, Backend, Capabilities, Reach, SignIn, WrittenFile
-from autopilot.agents.backends.account_kind import quiet_settings
 from autopilot.agents.backends.message_stream import begun, came_back, said
-from autopilot.agents.fields import at, count, record, text
+from autopilot.agents.json_fields import at, count, record, text
 from autopilot.agents.outcomes import Meanings
 from autopilot.agents.stream_events import Failed, Finished, Spent, StreamEvent
 

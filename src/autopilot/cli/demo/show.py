@@ -7,15 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot import app
+from autopilot.app import prepare as app
 from autopilot.cli import console
-from autopilot.cli.demo import project
+from autopilot.cli.demo import sample_project as project
 from autopilot.cli.demo.story import commands_run, story
 from autopilot.domain.events import Entry
 from autopilot.domain.modes import Modes
-from autopilot.domain.protocols import Listener
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.settings import SandboxChoice
+from autopilot.ports.agents import Listener
 
 Warn = Callable[[str], None]
 CONDEMNED = "5"  # the phase that is meant to fail: a demo in which just that one does has worked

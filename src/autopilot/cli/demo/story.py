@@ -8,8 +8,8 @@ from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted, StepFini
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.results import Debugged, Executed, Fixed, Judged, Planned, Rated, Verified
 from autopilot.domain.verdict import Advance
-from autopilot.views.facts import failing
-from autopilot.views.text import clean, last_line
+from autopilot.text.text import clean, last_line
+from autopilot.views.lines.fact_sentences import failing
 
 _COMMAND_WIDTH = 40
 _REPLANNED = "too low to mend; the phase was researched and planned anew"

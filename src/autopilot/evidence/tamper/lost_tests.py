@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from autopilot.evidence.tamper.case_values import Case
+from autopilot.evidence.tamper.file_pairs import Hit, Pair, collected, is_test
 from autopilot.evidence.tamper.masking import language_of
-from autopilot.evidence.tamper.pairs import Hit, Pair, collected, is_test
-from autopilot.evidence.tamper.scene import Scene, Suite, package_gone
-from autopilot.evidence.tamper.shapes import Case
-from autopilot.evidence.tamper.skipped import is_skipped
+from autopilot.evidence.tamper.skipped_tests import is_skipped
+from autopilot.evidence.tamper.suites import Scene, Suite, package_gone
 
 SHOWN, MOST = 3, 300
 _SNAPSHOT = re.compile(

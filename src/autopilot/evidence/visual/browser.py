@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 import autopilot
-from autopilot.domain.running import Job, Processes, Ran, Room
+from autopilot.domain.process import Job, Processes, Ran, Room
 from autopilot.domain.value import Value
 from autopilot.domain.visual import Route, VisualTesting
-from autopilot.evidence.visual.page import HUNG, NO_BROWSER, SHOWN, Page, PageSeen, Visit
+from autopilot.evidence.visual.capture import HUNG, NO_BROWSER, SHOWN, Page, PageSeen, Visit
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 LIBRARIES = {"playwright": "playwright", "PIL": "pillow"}
@@ -75,7 +75,7 @@ class Chromium:
                 headless=visual.headless or not self._has_display,
             )
             job = Job(
-                argv=(sys.executable, "-P", "-m", "autopilot.evidence.visual.page"),
+                argv=(sys.executable, "-P", "-m", "autopilot.evidence.visual.capture"),
                 cwd=folder,
                 env=self._env(folder),
                 stdin=msgspec.json.encode(wanted),

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from autopilot.domain.value import Value
 from autopilot.domain.visual import IssueType, Route, Severity, VisualIssue
-from autopilot.evidence.visual.page import FAILED, PageSeen, Refusal
-from autopilot.evidence.visual.pictures import Comparison
+from autopilot.evidence.visual.capture import FAILED, PageSeen, Refusal
+from autopilot.evidence.visual.compare import Comparison
 
 # A page that lacks one of these does not look as it should; other requests may well be answered with an error.
 SEEN_AT_ONCE = frozenset({"stylesheet", "script", "image", "font", "document"})

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from autopilot.domain.running import Job, Ran, Try
+from autopilot.domain.process import Job, Ran, Try
 from autopilot.sandbox.egress import listener, program
 from autopilot.sandbox.egress.ledger import Row, rows_in
 from autopilot.sandbox.egress.rules import LOCALHOST, Refused, is_address, place_of, rule_of

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.plain_text import harmless
-from autopilot.views.dashboard.project import Project
-from autopilot.views.dashboard.shown_run import LOG_LINES
+from autopilot.text.clean import harmless
+from autopilot.views.dashboard.followed_project import Project
+from autopilot.views.dashboard.run_view import LOG_LINES
 
 POLL_S, CHANGES_KEPT = 0.2, 64
 LISTING = ("", "")

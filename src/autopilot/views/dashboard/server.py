@@ -19,14 +19,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autopilot.domain.errors import AutopilotError
-from autopilot.domain.plain_text import harmless
 from autopilot.domain.value import Value
-from autopilot.views.dashboard.deeds import Deeds, Given
+from autopilot.text.clean import harmless
+from autopilot.views.dashboard.actions import Deeds, Given
 from autopilot.views.dashboard.feed import LISTING, Feed
+from autopilot.views.dashboard.followed_project import Project
 from autopilot.views.dashboard.guard import MOST_BODY, Asked, Door, Refusal, access, refusal
-from autopilot.views.dashboard.looking import Looking
-from autopilot.views.dashboard.project import Project
-from autopilot.views.dashboard.slow import Patience
+from autopilot.views.dashboard.phase_view import Looking
+from autopilot.views.dashboard.slow_clients import Patience
 
 BEAT_S, MOST_VIEWERS = 10.0, 500
 POLICY = (

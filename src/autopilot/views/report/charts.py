@@ -5,11 +5,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autopilot.views.duration import short
-from autopilot.views.report.graph import Graph, Node
+from autopilot.text.duration import short
+from autopilot.views.report.dependency_chart import Graph, Node
+from autopilot.views.report.gantt import LIMITED, Bar, Lane, Timeline, scaled, squeezed
 from autopilot.views.report.markup import NAME, Attribute, Pen, el, joined, made, words
-from autopilot.views.report.phases import of_run
-from autopilot.views.report.timeline import LIMITED, Bar, Lane, Timeline, scaled, squeezed
+from autopilot.views.report.phase_rows import of_run
 
 WIDE, HIGH, GAP_X, GAP_Y = 172, 46, 40, 14
 LANE, LABEL, CHART, MARGIN, THIN = 20, 160, 832, 28, 1.5

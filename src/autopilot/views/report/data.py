@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.plain_text import harmless
-from autopilot.journal.projection import run_status
-from autopilot.views.report.evidence import Fact, facts_of, noticed
-from autopilot.views.report.phases import phases_seen
-from autopilot.views.report.scores import scorecard
-from autopilot.views.report.spend import spending_of
-from autopilot.views.report.timeline import timeline
-from autopilot.views.report.told import Told
-from autopilot.views.report.turns import brakes, rulings, used
-from autopilot.views.trends import trend
+from autopilot.state.build_state import run_status
+from autopilot.text.clean import harmless
+from autopilot.views.lines.trend_lines import trend
+from autopilot.views.report.fact_list import Fact, facts_of, noticed
+from autopilot.views.report.gantt import timeline
+from autopilot.views.report.phase_rows import phases_seen
+from autopilot.views.report.scorecards import scorecard
+from autopilot.views.report.source import Told
+from autopilot.views.report.spending import spending_of
+from autopilot.views.report.verdict_rows import brakes, rulings, used
 
 
 def data(told: Told, redact: Callable[[str], str]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from itertools import groupby
 from markupsafe import Markup
 
 from autopilot.domain.evidence import Change
-from autopilot.domain.record import PhaseRecord
 from autopilot.domain.results import Bumped, Debugged, Executed, Fixed, Mended
 from autopilot.domain.value import Value
+from autopilot.history.record import PhaseRecord
 from autopilot.views.report.markup import Pen, el, joined, words
-from autopilot.views.report.told import Told
+from autopilot.views.report.source import Told
 
 MOST_DIFFS, MOST_LINES = 400, 20_000
 _SIGNS = {"+": "ins", "-": "del"}

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from autopilot.domain.plain_text import harmless
-from autopilot.domain.secrets import HOLD
-from autopilot.views.text import clean
+from autopilot.text.clean import harmless
+from autopilot.text.redact import HOLD
+from autopilot.text.text import clean
 
 SHORT, NAME, LINE, BLOCK = 12, 120, 400, 8_000
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?)")

@@ -7,16 +7,16 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from autopilot.views.duration import moment
-from autopilot.views.report.bounds import PAGE, Purse, left_out
-from autopilot.views.report.details import Details
-from autopilot.views.report.evidence import merge_facts
+from autopilot.text.duration import moment
+from autopilot.views.report.fact_list import merge_facts
+from autopilot.views.report.gantt import timeline
 from autopilot.views.report.markup import Pen, el, joined, made, size, words
-from autopilot.views.report.phases import PhaseSeen, phases_seen
+from autopilot.views.report.phase_details import Details
+from autopilot.views.report.phase_rows import PhaseSeen, phases_seen
 from autopilot.views.report.sections import Sections
-from autopilot.views.report.spend import spending_of
-from autopilot.views.report.timeline import timeline
-from autopilot.views.report.told import Told
+from autopilot.views.report.size_limits import PAGE, Purse, left_out
+from autopilot.views.report.source import Told
+from autopilot.views.report.spending import spending_of
 
 MOST_PHASES = 1_000
 HEADING = 1_200

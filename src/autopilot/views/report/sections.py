@@ -8,20 +8,20 @@ from typing import TypeVar
 from markupsafe import Markup
 
 from autopilot.domain.settings import carried
-from autopilot.journal.projection import run_status
-from autopilot.views import trends
-from autopilot.views.duration import moment, short
+from autopilot.state.build_state import run_status
+from autopilot.text.duration import moment, short
+from autopilot.views.lines import trend_lines as trends
 from autopilot.views.report import charts
-from autopilot.views.report.bounds import Purse, affordable, left_out
-from autopilot.views.report.details import badge
-from autopilot.views.report.evidence import Noticed, noticed
-from autopilot.views.report.graph import graph_of
+from autopilot.views.report.dependency_chart import graph_of
+from autopilot.views.report.fact_list import Noticed, noticed
+from autopilot.views.report.gantt import KEY, Timeline
 from autopilot.views.report.markup import LINE, NAME, Pen, el, folded, joined, scrolled, table, words
-from autopilot.views.report.phases import STATUSES, PhaseSeen, of_run
-from autopilot.views.report.spend import Share, Spending, agent_name, dollars_told, tokens_told
-from autopilot.views.report.timeline import KEY, Timeline
-from autopilot.views.report.told import ReceiptSeen, Told
-from autopilot.views.report.turns import Braked, Ruling, brakes, rulings, used
+from autopilot.views.report.phase_details import badge
+from autopilot.views.report.phase_rows import STATUSES, PhaseSeen, of_run
+from autopilot.views.report.size_limits import Purse, affordable, left_out
+from autopilot.views.report.source import ReceiptSeen, Told
+from autopilot.views.report.spending import Share, Spending, agent_name, dollars_told, tokens_told
+from autopilot.views.report.verdict_rows import Braked, Ruling, brakes, rulings, used
 
 T = TypeVar("T")
 DRAWN, LEARNT, HEADLINED = 600, 40_000, 3

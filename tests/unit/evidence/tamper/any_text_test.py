@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autopilot.domain.evidence import FileTexts, FileVersion
-from autopilot.evidence.tamper.detect import detect
+from autopilot.evidence.tamper.detectors import detect
 from autopilot.evidence.tamper.masking import LONGEST_LINE, masked
 from unit.evidence.tamper import cheats
 

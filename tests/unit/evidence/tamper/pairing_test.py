@@ -3,7 +3,7 @@
 import pytest
 
 from autopilot.domain.evidence import FileTexts, FileVersion, Finding
-from autopilot.evidence.tamper.detect import detect
+from autopilot.evidence.tamper.detectors import detect
 
 SLICED = (
     "class SlicedTests(TestCase):\n    def test_negative(self):\n        with self.assertRaises(ValueError):\n"

@@ -11,13 +11,13 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Scope
 
-from autopilot.views.dashboard.deeds import Deeds
+from autopilot.views.dashboard.actions import Deeds
 from autopilot.views.dashboard.feed import LISTING, Change, Feed
+from autopilot.views.dashboard.followed_project import Project
 from autopilot.views.dashboard.guard import Door
-from autopilot.views.dashboard.looking import Looking
-from autopilot.views.dashboard.project import Project
+from autopilot.views.dashboard.phase_view import Looking
 from autopilot.views.dashboard.server import Dashboard, Guarded
-from autopilot.views.dashboard.slow import Patience
+from autopilot.views.dashboard.slow_clients import Patience
 from support.waiting import PATIENCE_S
 
 DOOR = Door(names=frozenset({"127.0.0.1"}), read_token="r" * 43)

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from autopilot.domain.events import AgentAnswered, Noted, PhaseMerged, VerdictGiven
 from autopilot.domain.evidence import Usage
 from autopilot.domain.results import Executed, Lowered, Rated
-from autopilot.domain.secrets import redact
+from autopilot.text.redact import redact
 from autopilot.views.report.data import data
+from autopilot.views.report.dependency_chart import graph_of
 from autopilot.views.report.diffs import changes_of, wanted
-from autopilot.views.report.evidence import facts_of, merge_facts, noticed
-from autopilot.views.report.graph import graph_of
-from autopilot.views.report.phases import PhaseSeen, phases_seen
-from autopilot.views.report.scores import scorecard
-from autopilot.views.report.spend import agent_name, dollars_told, spending_of, tokens_told
-from autopilot.views.report.timeline import Pause, Timeline, scaled, timeline
-from autopilot.views.report.told import Told
-from autopilot.views.report.turns import brakes, rulings, used
+from autopilot.views.report.fact_list import facts_of, merge_facts, noticed
+from autopilot.views.report.gantt import Pause, Timeline, scaled, timeline
+from autopilot.views.report.phase_rows import PhaseSeen, phases_seen
+from autopilot.views.report.scorecards import scorecard
+from autopilot.views.report.source import Told
+from autopilot.views.report.spending import agent_name, dollars_told, spending_of, tokens_told
+from autopilot.views.report.verdict_rows import brakes, rulings, used
 from support.records import Story, brief, phase, started, work
 from support.reports import SECRET, clock, fact, finished, long_story, run_record, told_run, waiting_run
 

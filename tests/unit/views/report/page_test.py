@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autopilot.domain.secrets import Redactor, redact
-from autopilot.views.report.bounds import PAGE, Purse, affordable, chosen
+from autopilot.text.redact import Redactor, redact
 from autopilot.views.report.diffs import diff_markup
 from autopilot.views.report.markup import Pen, el, words
 from autopilot.views.report.page import TITLES, _asset, page
 from autopilot.views.report.sections import sort_key
-from autopilot.views.report.told import ReceiptSeen, Told
+from autopilot.views.report.size_limits import PAGE, Purse, affordable, chosen
+from autopilot.views.report.source import ReceiptSeen, Told
 from support.records import phase, started
 from support.reports import HOSTILE, SECRET, Seen, clock, long_story, retold, run_record, told_run, waiting_run
 

@@ -1,0 +1,1 @@
+"""Implements what the user can ask for. The only package that builds real adapters."""

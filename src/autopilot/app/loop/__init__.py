@@ -1,0 +1,1 @@
+"""Runs the session loop on this machine."""

@@ -1,0 +1,1 @@
+"""Lists the verbs; each module has `describe` and `perform`."""

@@ -1,0 +1,1 @@
+"""Outlines source files: one module per language."""

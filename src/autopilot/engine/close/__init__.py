@@ -1,0 +1,1 @@
+"""Closes an attempt: outcome, diagnostics, receipt, trace."""

@@ -1,0 +1,1 @@
+"""Performs one step: calls agents, makes facts, records the result."""

@@ -1,0 +1,1 @@
+"""Builds, signs and checks receipts."""

@@ -1,0 +1,1 @@
+"""Folds journal entries into records, once. Every reader starts here."""

@@ -1,0 +1,1 @@
+"""Reads configuration and detects commands."""

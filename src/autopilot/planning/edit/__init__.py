@@ -1,0 +1,1 @@
+"""Edits planning files and leaves other bytes alone."""

@@ -1,0 +1,1 @@
+"""Reads ROADMAP.md, REQUIREMENTS.md and PROJECT.md."""

@@ -1,0 +1,1 @@
+"""Prepares a run from the planning files."""

@@ -1,0 +1,1 @@
+"""Holds the pure rules that decide, one subject per module."""

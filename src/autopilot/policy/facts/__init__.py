@@ -1,0 +1,1 @@
+"""Decides what facts mean: commands, criteria, test counts, tampering."""

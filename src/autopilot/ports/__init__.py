@@ -1,0 +1,1 @@
+"""Defines what the program needs from the outside world, as protocols."""

@@ -1,0 +1,1 @@
+"""Keeps an agent call alive when its run dies."""

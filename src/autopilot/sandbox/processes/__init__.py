@@ -1,0 +1,1 @@
+"""Starts, feeds, watches and ends processes."""

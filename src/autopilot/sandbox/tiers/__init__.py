@@ -1,0 +1,1 @@
+"""Confines commands: one module per tier."""

@@ -1,0 +1,1 @@
+"""Runs the project's app for screenshots."""

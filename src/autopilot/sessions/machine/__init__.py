@@ -1,0 +1,1 @@
+"""Measures this machine and the sessions on it."""

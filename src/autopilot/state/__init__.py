@@ -1,0 +1,1 @@
+"""Computes what is shown of a run: state.json and the live picture."""

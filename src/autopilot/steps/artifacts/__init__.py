@@ -1,0 +1,1 @@
+"""Writes the Markdown and JSON artifacts of a phase."""

@@ -1,0 +1,1 @@
+"""Makes the facts that steps need beyond a plain command."""

@@ -1,0 +1,1 @@
+"""Asks agents what to ask the user before a run."""

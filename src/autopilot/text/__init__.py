@@ -1,0 +1,1 @@
+"""Helps with text, times and numbers. Imports nothing of ours."""

@@ -1,0 +1,1 @@
+"""Sends runs elsewhere: traces and notifications."""

@@ -1,0 +1,1 @@
+"""Prints runs and results as plain lines."""

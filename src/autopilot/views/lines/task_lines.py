@@ -1,0 +1,68 @@
+"""One task as plain lines: what changed, what Autopilot's own commands showed, and what the agent had said."""
+
+from collections.abc import Iterator
+
+from autopilot.domain.evidence import Work
+from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.domain.verdict import Advance, AskHuman, Retry, Verdict
+from autopilot.policy.facts.tamper_rules import blockers
+from autopilot.policy.task_progress import SET_ASIDE, new_failures
+from autopilot.text.text import clean
+from autopilot.views.lines.fact_sentences import ended, failing, says_done, summary_of
+
+_MOST_FILES = 10
+
+
+def of_work(result: Executed | Fixed, verdict: Verdict, label: str) -> Iterator[str]:
+    """Lines without their `[Phase N] ` mark. Work that goes on to its review is not called anything yet."""
+    work, name = result.work, label.partition(" (")[0]
+    yield from _changes(work, name)
+    yield from _gates(work, name)
+    if isinstance(verdict, Advance) and verdict.to == "mini_verify":
+        return
+    failed = failing(work)
+    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    noticed = blockers(work.findings)
+    reason = f"{ended(failed[0])}{more}" if failed and not noticed else complaint_of(verdict)
+    yield f"{label}: FAILED -- {reason}"
+    if says_done(result.claim):
+        yield f"{name}: the agent reported success; {reason}"
+
+
+def accepted(result: MiniVerified, verdict: Verdict) -> bool:
+    """A task set aside also advances, but then the gate says why; one that holds advances without a word."""
+    return isinstance(verdict, Advance) and not verdict.because and result.opinion.passed
+
+
+def of_review(result: MiniVerified, verdict: Verdict, phase: str, label: str) -> Iterator[str]:
+    if accepted(result, verdict):
+        yield f"[Phase {phase}] {label}: VERIFIED"
+        if isinstance(verdict, Advance) and verdict.to == "execute":
+            yield f"Task {clean(result.task, 40)} VERIFIED. Proceeding to next task."
+    elif isinstance(verdict, Retry) and verdict.step == "mini_verify":
+        yield f"[Phase {phase}] {label}: review rejected, asking again -- {complaint_of(verdict)}"
+    else:
+        yield f"[Phase {phase}] {label}: FAILED -- {complaint_of(verdict)}"
+
+
+def complaint_of(verdict: Verdict) -> str:
+    because = verdict.question if isinstance(verdict, AskHuman) else verdict.because
+    return clean(because.removeprefix(SET_ASIDE)) or "no reason was given"
+
+
+def _changes(work: Work, name: str) -> Iterator[str]:
+    files = work.change.files
+    for file in files[:_MOST_FILES]:
+        yield f"{name}: modifying {clean(file.path)}"
+    if len(files) > _MOST_FILES:
+        yield f"{name}: modifying {len(files) - _MOST_FILES} more files"
+
+
+def _gates(work: Work, name: str) -> Iterator[str]:
+    new = {run.check for run in new_failures(work.gates_before, work.gates_after)}
+    for run in work.gates_after:
+        if run.passed:
+            yield f"{name}: {clean(run.check, 40)} PASS"
+        else:
+            old = "" if run.check in new else " (it failed before this task too)"
+            yield f"{name}: {clean(run.check, 40)} FAIL -- {summary_of(run)}{old}"

@@ -1,0 +1,1 @@
+"""Builds the `.git` that an agent may see."""

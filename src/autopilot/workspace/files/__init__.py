@@ -1,0 +1,1 @@
+"""Reads and writes files in folders that agents filled."""
