@@ -18,10 +18,10 @@ from rich.console import Console
 from autopilot.app import dashboard as serving
 from autopilot.domain.events import AgentStarted, Entry
 from autopilot.evidence.visual import browser
-from autopilot.journal.clock import iso
 from autopilot.journal.lock import RunLock, birth_of
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.state.picture_run import picture_of
+from autopilot.text.times import iso
 from autopilot.views.terminal.agent_activity import Glance
 from autopilot.views.terminal.frame import frame
 from autopilot.views.terminal.painter import Drawn

@@ -21,13 +21,14 @@ from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import Entry, RunFinished, RunStopped
 from autopilot.engine.perform.run_log import Streams
 from autopilot.history.record import RunRecord
-from autopilot.journal.clock import FixedClock, iso
+from autopilot.journal.clock import FixedClock
 from autopilot.journal.head import read_head
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sessions.machine import registry
 from autopilot.state.breaker_state import heed_cooldown
 from autopilot.state.build_state import Projection
+from autopilot.text.times import iso
 from autopilot.views.markdown.completion_report import report
 from support.fault_layer import FaultLayer, layer_or_skip
 from support.faults import full, record

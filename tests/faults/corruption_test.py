@@ -22,6 +22,7 @@ from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.clock import FixedClock
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock, owner
+from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.config.user_config import read as read_choices
@@ -31,7 +32,6 @@ from autopilot.sandbox.keeper import keeper
 from autopilot.sessions.files.jsonl import LineFile
 from autopilot.sessions.files.open_loops import OpenLoops
 from autopilot.sessions.machine.registry import Entry, Registry
-from autopilot.state.metrics import MetricsFile
 from autopilot.text.checksum import sealed
 from autopilot.workspace.user_repository import Start, read_start
 from support.faults import full, record, seed

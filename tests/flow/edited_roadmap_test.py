@@ -10,8 +10,8 @@ from autopilot.app import prepare as app
 from autopilot.domain.errors import RoadmapChanged, UsageLimited
 from autopilot.domain.events import PhaseFinished, PhaseStarted
 from autopilot.domain.people import Nobody
+from autopilot.domain.phase import RoadmapChoice
 from autopilot.domain.request import RunRequest
-from autopilot.policy.roadmap_changes import RoadmapChoice
 from support.project import plan_answer, reviews, work_answer
 from support.repos import write
 from support.runs import Drive, driven, parts_of, roadmap_of

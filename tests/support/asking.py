@@ -10,9 +10,9 @@ from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.events import AgentAnswered
 from autopilot.domain.modes import Modes
 from autopilot.domain.people import NOBODY, HumanWord, Waiting
+from autopilot.domain.phase import RoadmapChoice
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.journal.sqlite import SqliteJournal
-from autopilot.policy.roadmap_changes import RoadmapChoice
 from support.runs import Drive
 
 

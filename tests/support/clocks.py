@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from autopilot.journal.clock import iso
+from autopilot.text.times import iso
 
 
 class Sundial:

@@ -6,7 +6,7 @@ from typing import Any
 
 from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.people import HumanWord, Waiting
-from autopilot.policy.roadmap_changes import RoadmapChoice
+from autopilot.domain.phase import RoadmapChoice
 from support.project import plan_answer, reviews, work_answer
 
 REASON = {"criterion": "it can be paid", "methods_attempted": ["a dry run"], "why_insufficient": "a real payment"}

@@ -17,6 +17,7 @@ from autopilot.journal.durable_files import make_folder
 from autopilot.journal.head import read_head
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import RunLock, owner
+from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.policy.calibration import Calibration
@@ -24,7 +25,6 @@ from autopilot.sessions.files.jsonl import LineFile
 from autopilot.sessions.files.loop_record import LoopRecord
 from autopilot.sessions.files.open_loops import OpenLoops
 from autopilot.sessions.machine.registry import Entry, Registry
-from autopilot.state.metrics import MetricsFile
 from autopilot.workspace.files.beneath import opened, write_atomic
 from autopilot.workspace.files.written import Written
 from autopilot.workspace.git import storage_errors

@@ -79,6 +79,7 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.durable_files import make_folder, write_atomic
 from autopilot.journal.earlier_runs import Ledger, done_before, new_name
 from autopilot.journal.lock import RunLock
+from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.journal.storage_errors import NotTheirs
@@ -102,7 +103,6 @@ from autopilot.ports.agents import Listener
 from autopilot.sandbox.processes.children import ChildProcesses
 from autopilot.sandbox.processes.tool_versions import is_of_repository, missing_program, tool_check
 from autopilot.state.breaker_state import heed_cooldown
-from autopilot.state.metrics import MetricsFile
 from autopilot.steps import plan, research
 from autopilot.views.lines.overview import Overview, overview
 from autopilot.workspace.user_files import find_root, phase_folders, read_bytes, root_files

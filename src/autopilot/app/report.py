@@ -21,9 +21,9 @@ from autopilot.history.record import PhaseRecord, RunRecord, kept_entries
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostic_files import FileDiagnostics
 from autopilot.journal.durable_files import make_folder, write_atomic
+from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import ReadOnlyJournal, SqliteJournal
 from autopilot.planning.roadmap import ids
-from autopilot.state.metrics import MetricsFile
 from autopilot.text.clean import harmless
 from autopilot.text.redact import Redactor
 from autopilot.views.lines.retelling import account

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from autopilot.domain.errors import RoadmapChanged
 from autopilot.domain.events import RunResumed, RunStarted
 from autopilot.domain.people import Person
-from autopilot.domain.phase import NEVER_RUN, Phase
+from autopilot.domain.phase import NEVER_RUN, Phase, RoadmapChoice, RoadmapTaken
 from autopilot.domain.value import Value
 from autopilot.engine.decide.line import accepted
 from autopilot.history.record import RunRecord
 from autopilot.planning.roadmap.order import order
 from autopilot.planning.start.read_project import Project
-from autopilot.policy.roadmap_changes import RoadmapChoice, RoadmapTaken, Settled, differences
+from autopilot.policy.roadmap_changes import Settled, differences
 
 OUT = frozenset({"completed", *NEVER_RUN})
 

@@ -14,7 +14,7 @@ from autopilot.app.dependencies import suggested
 from autopilot.app.finish import calibrate, ended_of, write_batch_report
 from autopilot.app.run_grant import grant_of
 from autopilot.app.state_writer import ProjectedStreams, beating
-from autopilot.app.wiring import Crew, Warn, cache_folder, past, records_of, remarks, signer_of
+from autopilot.app.wiring import Crew, Warn, atlas_of, cache_folder, past, records_of, remarks, signer_of
 from autopilot.authority.grants import Grant, Grants
 from autopilot.codemap.grammars import missing
 from autopilot.domain.attempt import PhaseOutcome
@@ -49,6 +49,7 @@ from autopilot.journal.durable_files import clear_torn, write_atomic
 from autopilot.journal.earlier_runs import Ledger
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.lock import birth_of, boot_id
+from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.nudge import FileNudge
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
@@ -68,7 +69,6 @@ from autopilot.sandbox.processes.scratch import clear_abandoned, room
 from autopilot.sandbox.processes.stop_signals import stopped_by_signals
 from autopilot.sandbox.processes.tool_versions import tool_versions
 from autopilot.state.build_state import Projection
-from autopilot.state.metrics import MetricsFile
 from autopilot.text.clean import harmless
 from autopilot.text.distribution import how_to_install
 from autopilot.text.redact import Redactor, redact
@@ -315,7 +315,7 @@ class Driver:
         """Maps of the code, where there is anything to read it with."""
         lacking = missing()
         if lacking is None:
-            return workspace.atlas(SystemClock().now)
+            return atlas_of(workspace, self.crew.processes, SystemClock().now)
         self.warn(f"No repository map: {lacking} is not installed. Install it: {how_to_install('map')}.")
         return NO_ATLAS
 

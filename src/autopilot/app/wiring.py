@@ -21,10 +21,12 @@ from autopilot.agents.pricing import PricedAgent
 from autopilot.agents.wrappers import passing_on
 from autopilot.app.dependencies import Ignores, Provision, provide
 from autopilot.authority.user_folder import user_folder_path
+from autopilot.codemap.builder import GitAtlas
 from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
 from autopilot.domain.failover import Ladders
+from autopilot.domain.process import Processes
 from autopilot.domain.settings import Network, Settings, carried
 from autopilot.history.replays import left_behind
 from autopilot.journal.earlier_runs import Ledger, ledger_of_archive, read_ledger
@@ -358,3 +360,15 @@ def remarks(begun: RunStarted, ground: sandboxes.Ground) -> Iterator[str]:
     hidden = ground.hides and settings.confine_agents
     if seen and not hidden and not settings.trust_repository_config and not settings.agent.startswith(PLAYED):
         yield f"Agents may load settings that come with the repository ({', '.join(seen)}): they are not hidden here."
+
+
+def atlas_of(workspace: GitWorkspace, processes: Processes, now: Callable[[], str]) -> GitAtlas:
+    """Maps of the repository's commits. What was read once is kept with the clones."""
+    return GitAtlas(
+        book=workspace.places.pool / "repo-map.db",
+        home=workspace.places.home,
+        git=workspace.git,
+        processes=processes,
+        now=now,
+        below=workspace.within.prefix,
+    )

@@ -16,9 +16,8 @@ from autopilot.cli.verbs import (
     verdict_options,
 )
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.phase import Evidence
+from autopilot.domain.phase import Evidence, RoadmapChoice
 from autopilot.domain.settings import SandboxChoice
-from autopilot.policy.roadmap_changes import RoadmapChoice
 
 MOST = 10**9
 ASKING = ("map", "discuss")

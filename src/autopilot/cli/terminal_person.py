@@ -7,7 +7,7 @@ from autopilot.cli import console, terminal
 from autopilot.cli.answering import TerminalAnswers
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.people import WORDS, HumanWord, Nobody, Person, Waiting
-from autopilot.policy.roadmap_changes import RoadmapChoice
+from autopilot.domain.phase import RoadmapChoice
 from autopilot.text.text import clean
 
 _GO_ON = frozenset({"", "c", "continue", "y", "yes"})

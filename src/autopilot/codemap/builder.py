@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 import msgspec
 
@@ -16,12 +16,25 @@ from autopilot.codemap.worker import CAREFUL, CHART, CODE, COMMIT, MOVE, PAPER
 from autopilot.domain.codemap import MAP_PATH, Charted, Language, MappedFile, Outline, RepoMap
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.process import Job, Processes
-from autopilot.workspace.git import TIMEOUT_S, Git
 
 MOST_WORKERS = 4
+TIMEOUT_S = 900.0
 MOST_OUTPUT = 512_000_000
 # Another process may take the book elsewhere between our asking for a commit and our reading it.
 TRIES = 3
+
+
+class GitCommand(Protocol):
+    """How git is called in the repository that is mapped."""
+
+    @property
+    def cwd(self) -> Path: ...
+
+    @property
+    def env(self) -> dict[str, str]: ...
+
+    @property
+    def flags(self) -> tuple[str, ...]: ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,7 +48,7 @@ class GitAtlas:
 
     book: Path
     home: Path
-    git: Git
+    git: GitCommand
     processes: Processes
     now: Callable[[], str]
     below: str = ""

@@ -16,7 +16,7 @@ from autopilot.domain.attempt import Brief, DoneBefore, PhaseOutcome, Spec
 from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.people import HumanWord
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, RoadmapTaken
 from autopilot.domain.process import Try
 from autopilot.domain.results import StepResult
 from autopilot.domain.rework import Before, Mode
@@ -25,7 +25,6 @@ from autopilot.domain.settings import Settings
 from autopilot.domain.user_answers import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict
-from autopilot.policy.roadmap_changes import RoadmapTaken
 
 # The run's stream
 

@@ -3,7 +3,8 @@
 HEADINGS: tuple[str, ...] = (
     "PREFLIGHT", "TRIAGE", "RESEARCH", "PLAN", "PLAN-CHECK", "EXECUTE", "VERIFY", "JUDGE", "RATE",
 )  # fmt: skip
-_SHARED = {"mini_verify": "EXECUTE", "fix": "EXECUTE", "judge_divergence": "JUDGE"}
+EXECUTE = "EXECUTE"
+_SHARED = {"mini_verify": EXECUTE, "fix": EXECUTE, "judge_divergence": "JUDGE"}
 
 
 def heading_of(step: str) -> str | None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from autopilot.domain.asking_people import Answering, NoAnswers
+from autopilot.domain.phase import RoadmapChoice
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Stop
-from autopilot.policy.roadmap_changes import RoadmapChoice
 
 HumanWord = Literal["pass", "fail", "issues_found"]
 WORDS: dict[str, HumanWord] = {"pass": "pass", "fail": "fail", "issues": "issues_found", "issues_found": "issues_found"}

@@ -12,7 +12,7 @@ import msgspec
 
 from autopilot.domain.phase import Expectation
 from autopilot.domain.value import Value
-from autopilot.policy.outcomes import Outcome
+from autopilot.domain.verdict import Outcome
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"

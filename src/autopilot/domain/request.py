@@ -4,12 +4,11 @@ from msgspec import UNSET, UnsetType
 
 from autopilot.domain.completion import Integration
 from autopilot.domain.modes import Modes
-from autopilot.domain.phase import Evidence
+from autopilot.domain.phase import Evidence, RoadmapChoice
 from autopilot.domain.run_caps import RunCaps
 from autopilot.domain.settings import SandboxChoice
 from autopilot.domain.value import Value
-from autopilot.policy.outcomes import Outcome
-from autopilot.policy.roadmap_changes import RoadmapChoice
+from autopilot.domain.verdict import Outcome
 
 
 class RunRequest(Value, frozen=True, kw_only=True):

@@ -8,6 +8,10 @@ from autopilot.domain.value import Tagged
 END = "end"
 # The run's word on a phase whose criteria all held before any work.
 ALREADY_SATISFIED: Literal["already_satisfied"] = "already_satisfied"
+Outcome = Literal["already_satisfied", "below_bar"]
+"""The ends of a phase that are neither a plain pass nor a failure."""
+# How the reason starts when a task failed and the phase continues without it.
+SET_ASIDE = "task FAILED: "
 
 
 class Advance(Tagged, frozen=True, kw_only=True):

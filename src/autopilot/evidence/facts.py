@@ -20,6 +20,7 @@ from autopilot.evidence.tamper.detectors import detect
 from autopilot.evidence.tamper.file_pairs import is_test
 from autopilot.evidence.variants import Variants
 from autopilot.policy.codemap_queries import defined, exists
+from autopilot.policy.facts.criteria import is_met
 from autopilot.policy.facts.test_counts import counts_in
 from autopilot.ports.agents import Canary, Part, Variant, Workspace
 from autopilot.text.bounded import forget, remember
@@ -279,7 +280,7 @@ class CommandFacts:
             what=criterion.text,
             command=check.command,
             exit_code=ran.exit_code,
-            passed=criterion.met(ran.exit_code, output),
+            passed=is_met(criterion, ran.exit_code, output),
             seconds=round(ran.seconds, 3),
             output=self.redact(harmless(_COLOURS.sub("", output))[-LOOKED_AT:])[-OUTPUT_KEPT:],
             output_sha256=hashlib.sha256(ran.stdout + b"\0" + ran.stderr).hexdigest(),

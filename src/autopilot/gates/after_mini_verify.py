@@ -2,10 +2,10 @@
 
 from autopilot.domain.answers import TaskOpinion
 from autopilot.domain.results import MiniVerified
-from autopilot.domain.verdict import Advance, Retry, Verdict
+from autopilot.domain.verdict import SET_ASIDE, Advance, Retry, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.task_progress import SET_ASIDE, diff_growing, fixes_of, next_stop, reviews_of
+from autopilot.policy.task_progress import diff_growing, fixes_of, next_stop, reviews_of
 
 NOTHING_RUN = "Your previous answer listed no commands_run. Run each criterion's command and list what you ran."
 

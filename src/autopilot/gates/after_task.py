@@ -4,20 +4,12 @@ import re
 
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.results import Executed, Fixed
-from autopilot.domain.verdict import Advance, Retry, Verdict
+from autopilot.domain.verdict import SET_ASIDE, Advance, Retry, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule, joined
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.tamper_rules import blockers
 from autopilot.policy.facts.test_selection import selects_tests
-from autopilot.policy.task_progress import (
-    SET_ASIDE,
-    diff_growing,
-    exempt,
-    fixes_of,
-    new_failures,
-    next_stop,
-    since_plan,
-)
+from autopilot.policy.task_progress import diff_growing, exempt, fixes_of, new_failures, next_stop, since_plan
 
 # `0/3` and what else agents write for "none"; anything more is taken for an admission.
 NONE_FAILED = re.compile(r"(?:0+(?:\s*/\s*\d+)?|none|n/a|-|\[\])?", re.IGNORECASE)

@@ -8,10 +8,9 @@ from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Usage, Work
 from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researched, Triaged, Unanswered, Verified
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import Advance, Retry, Stop
+from autopilot.domain.verdict import SET_ASIDE, Advance, Retry, Stop
 from autopilot.history.record import PhaseRecord
 from autopilot.history.waits import Waited, overlap
-from autopilot.policy.task_progress import SET_ASIDE
 from autopilot.text.error_shape import shape
 from autopilot.text.times import elapsed
 

@@ -3,10 +3,7 @@
 import time
 from datetime import UTC, datetime, timedelta
 
-
-def iso(moment: datetime) -> str:
-    """UTC, ISO 8601 with milliseconds and a Z."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+from autopilot.text.times import iso
 
 
 class SystemClock:

@@ -1,14 +1,10 @@
 """Defines the ends of a phase that are neither a plain pass nor a failure, and what they are called. Pure."""
 
-from typing import Literal
-
 from autopilot.domain.rework import GAPS_EXHAUSTED, QUALITY_EXHAUSTED
 from autopilot.domain.value import Value
-from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, Verdict
+from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, Outcome, Verdict
 from autopilot.history.best_attempt import best
 from autopilot.history.record import RunRecord
-
-Outcome = Literal["already_satisfied", "below_bar"]
 
 # What a phase has to reach. A flag may ask for more; a phase that does not reach that has passed all the same.
 BAR = 9.0

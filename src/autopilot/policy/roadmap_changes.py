@@ -1,26 +1,12 @@
 """Compares phases as a run knows them with the roadmap as it is now. Pure."""
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
-from autopilot.domain.phase import Criterion, Expectation, Phase
+from autopilot.domain.phase import Criterion, Expectation, Phase, RoadmapTaken
 from autopilot.domain.value import Value
-
-RoadmapChoice = Literal["take", "keep"]
-"""What becomes of changes to phases that have started: they start over, or are finished as they were."""
 
 STARTS_OVER = "set aside: the roadmap was edited, and the phase starts over"
 """Why a pass ended that no step failed in."""
-
-
-class RoadmapTaken(Value, frozen=True, kw_only=True):
-    """What a run goes by after the roadmap was edited: phases, targets and what is known of them."""
-
-    phases: tuple[Phase, ...]
-    targets: tuple[str, ...]
-    completed: tuple[str, ...] = ()
-    folders: dict[str, str] = {}
-    requirements: dict[str, tuple[str, ...]] = {}
 
 
 class Settled(Value, frozen=True, kw_only=True):

@@ -17,11 +17,10 @@ from autopilot.domain.results import (
     Triaged,
     Verified,
 )
-from autopilot.domain.verdict import Advance, Retry
+from autopilot.domain.verdict import SET_ASIDE, Advance, Retry
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.task_order import task_order
 
-SET_ASIDE = "task FAILED: "
 PROSE = (".md", ".rst", ".adoc", ".txt")
 Route = Literal["", "research", "plan", "plan_check"]
 SHORT_ROUTE = frozenset({"preflight", "triage", "verify", "judge", "judge_divergence"})

@@ -8,9 +8,9 @@ from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import RunStopped
 from autopilot.history.digest import PassDigest
 from autopilot.history.record import RunRecord
-from autopilot.journal.clock import iso
 from autopilot.policy.loops import BREAKER, tries
 from autopilot.policy.spending import spent
+from autopilot.text.times import iso
 
 
 def breaker_state(run: RunRecord, passes: Iterable[PassDigest]) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import AgentAnswered, PhaseFinished, PhaseSkipped
 from autopilot.domain.phase import Phase, Plan
 from autopilot.domain.rework import GAPS_EXHAUSTED, QUALITY, QUALITY_EXHAUSTED
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
+from autopilot.domain.verdict import Advance, AskHuman, Outcome, Retry, Stop
 from autopilot.history.record import PhaseRecord
 from autopilot.history.scores import merged, scored_at
 from autopilot.history.timeline import History
 from autopilot.policy.budget import estimated_tokens
-from autopilot.policy.outcomes import Outcome, described, outcome_of
+from autopilot.policy.outcomes import described, outcome_of
 from autopilot.policy.task_progress import own_debugs, own_replans
 from autopilot.state.step_states import steps_of
 

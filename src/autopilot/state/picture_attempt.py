@@ -30,10 +30,10 @@ from autopilot.state.picture import (
     Used,
     Wait,
 )
+from autopilot.state.wait_words import interrupted_line
 from autopilot.text.duration import seconds_between, short
 from autopilot.text.text import clean
 from autopilot.text.times import elapsed
-from autopilot.views.lines.attempt_lines import interrupted_line
 
 MOST_ROWS, MOST_RECENT = 12, 60
 STEPS_KEPT, CALLS_KEPT = 20, 20

@@ -24,25 +24,24 @@ from autopilot.domain.events import (
     VerdictGiven,
     stream_of,
 )
-from autopilot.domain.headings import heading_of
+from autopilot.domain.headings import EXECUTE, heading_of
 from autopilot.domain.models import known_model
+from autopilot.domain.phase import RoadmapTaken
 from autopilot.domain.rework import Before
 from autopilot.domain.run_caps import capped
-from autopilot.domain.verdict import Advance, AskHuman, Stop, Verdict, takes_a_word
+from autopilot.domain.verdict import Advance, AskHuman, Outcome, Stop, Verdict, takes_a_word
 from autopilot.history.record import RunRecord
 from autopilot.history.timeline import settled
-from autopilot.journal.clock import iso
 from autopilot.policy.loops import BREAKER
-from autopilot.policy.outcomes import NOTHING_BUILT, Outcome, described, outcome_of
-from autopilot.policy.roadmap_changes import RoadmapTaken
+from autopilot.policy.outcomes import NOTHING_BUILT, described, outcome_of
 from autopilot.state.build_state import run_status
 from autopilot.state.picture import Caution, OpenPass, PhaseRow, Picture, Tally, Wait
 from autopilot.state.picture_attempt import after_step, happened, kept_short, opened
 from autopilot.state.picture_waits import of_wait, resumed
+from autopilot.state.wait_words import note_line
 from autopilot.text.duration import seconds_between
 from autopilot.text.text import clean
-from autopilot.views.lines.run_lines import note_line
-from autopilot.views.terminal.time_left import EXECUTE
+from autopilot.text.times import iso
 
 MOST_CAUTIONS = 40
 # What people were asked before a run has streams of its own, which are no runs.

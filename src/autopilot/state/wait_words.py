@@ -1,14 +1,16 @@
-"""A wait for an agent in words: what is waited for, until when, and how it ended. Pure."""
+"""Puts waits, notes and interruptions into words: what is waited for, until when, and how it ended. Pure."""
 
 from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import Entry, WaitEnded, WaitStarted
+from autopilot.domain.events import AgentAnswered, Entry, Noted, WaitEnded, WaitStarted
+from autopilot.policy.deferrals import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.policy.failover import in_form
 from autopilot.text.duration import short
 from autopilot.text.text import clean
 from autopilot.text.times import elapsed
 
+_SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 # A call is named by run, phase, step and number.
 _SLASHES = 3
 _ENDS = {
@@ -50,3 +52,24 @@ def name_of(backend: str) -> str:
 def _place(call: str) -> str:
     phase = call.split("/")[-3] if call.count("/") >= _SLASHES else "?"
     return "[End of the run]" if phase == COMPLETION else f"[Phase {clean(phase, 40)}]"
+
+
+def interrupted_line(event: AgentAnswered) -> str:
+    """A call that was cut off from outside is no failed try of the agent's."""
+    said = event.text.strip().splitlines()
+    return f"The {event.role} agent was interrupted{f' ({clean(said[-1])})' if said else ''}. Asking it again."
+
+
+def note_line(event: Noted) -> str:
+    """What a run noted besides its steps, in one line."""
+    if event.event == "cross_contamination_warning":
+        file, pattern = (clean(str(event.details.get(key, "?")), 80) for key in ("file", "pattern"))
+        return (
+            f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
+        )
+    if event.event in _SPOKEN and event.details.get("message"):
+        return clean(str(event.details["message"]), 300)
+    place = f"[Phase {event.phase}] " if event.phase else ""
+    told = event.details.get("message") or event.details.get("reason")
+    name = clean(event.event, 60).replace("_", " ").capitalize()
+    return f"{place}{name}: {clean(str(told))}" if told else f"{place}{name}."

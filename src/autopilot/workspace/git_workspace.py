@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.codemap.builder import GitAtlas
 from autopilot.domain.errors import RepositoryInvalid
 from autopilot.domain.evidence import Change, FileTexts
 from autopilot.domain.process import Processes, Ran
@@ -153,6 +152,15 @@ class GitWorkspace:
         return self._run
 
     @property
+    def places(self) -> Places:
+        return self._places
+
+    @property
+    def git(self) -> Git:
+        """Git in our own repository."""
+        return self._store.git
+
+    @property
     def within(self) -> Within:
         """Where in the repository, and so in every clone and checkout, the project is."""
         return self._within
@@ -194,17 +202,6 @@ class GitWorkspace:
     def ignores(self, name: str) -> bool:
         """Whether a folder of the user's checkout is one their git leaves out."""
         return self._user.ignores(name)
-
-    def atlas(self, now: Callable[[], str]) -> GitAtlas:
-        """Maps of this repository's commits. What was read once is kept with the clones."""
-        return GitAtlas(
-            book=self._places.pool / "repo-map.db",
-            home=self._places.home,
-            git=self._store.git,
-            processes=self._processes,
-            now=now,
-            below=self._within.prefix,
-        )
 
     def start(self) -> Start:
         """Where the run begins; the same for the whole life of the run, however often it is asked."""

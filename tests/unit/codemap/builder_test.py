@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autopilot.app.wiring import atlas_of
 from autopilot.codemap.builder import GitAtlas
 from autopilot.codemap.grammars import missing
 from autopilot.codemap.reader import MOST_BYTES
@@ -47,7 +48,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def atlas(bench: Bench, name: str = "book.db") -> GitAtlas:
-    made = bench.workspace.atlas(lambda: "2026-01-01T00:00:00.000Z")
+    made = atlas_of(bench.workspace, bench.processes, lambda: "2026-01-01T00:00:00.000Z")
     made.book = bench.root.parent / name
     return made
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from autopilot.app.wiring import atlas_of
 from autopilot.codemap.builder import GitAtlas
 from autopilot.codemap.extract import WALKS, outline
 from autopilot.codemap.grammars import missing
@@ -39,7 +40,7 @@ def mapped(bench: Bench, commit: str) -> dict[str, MappedFile]:
 
 
 def atlas(bench: Bench) -> GitAtlas:
-    return bench.workspace.atlas(lambda: "2026-01-01T00:00:00.000Z")
+    return atlas_of(bench.workspace, bench.processes, lambda: "2026-01-01T00:00:00.000Z")
 
 
 def names(file: MappedFile) -> list[str]:

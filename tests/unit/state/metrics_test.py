@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from autopilot.state.metrics import MetricsFile, metrics_of
+from autopilot.journal.metrics_file import MetricsFile
+from autopilot.state.metrics import metrics_of
 
 
 def phase(status: str, score: float | None = None, **more: Any) -> dict[str, Any]:

@@ -15,14 +15,17 @@ from autopilot.journal.lock import Owner, alive, birth_of, boot_id
 from autopilot.ports.agents import Listener
 from autopilot.sandbox.processes.stop_signals import Patience
 from autopilot.sessions import backlog as backlogs
-from autopilot.sessions import signals
+from autopilot.sessions import flags, loop_summary, signals
 from autopilot.sessions.files.loop_record import default_run_id, moment
 from autopilot.sessions.files.open_loops import OpenLoops
 from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.loop import LoopEnd, LoopPlan, Ports, run_loop
 from autopilot.sessions.machine.stall import CADENCE_S, Watch
 from autopilot.sessions.selector import Recommendation
-from autopilot.sessions.session_modes import Executed
+from autopilot.sessions.session_modes import EXECUTED, Executed
+
+# What the command line needs of the session loop comes through here.
+__all__ = ["EXECUTED", "LoopEnd", "LoopRequest", "Step", "Timing", "flags", "foresee", "loop_summary", "run"]
 
 
 class LoopRequest(Value, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from autopilot.app.loop.run_loop import LoopRequest, Step
+from autopilot.app.loop.run_loop import LoopEnd, LoopRequest, Step, flags, loop_summary
 from autopilot.cli import console
 from autopilot.cli.consent import with_consent
 from autopilot.cli.verbs import loop_options
@@ -15,9 +15,6 @@ from autopilot.cli.verbs.run import Warn, here, trusting, warn
 from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
 from autopilot.ports.agents import Listener
-from autopilot.sessions import flags
-from autopilot.sessions import loop_summary as ending
-from autopilot.sessions.loop import LoopEnd
 from autopilot.views.lines.plain import PlainView
 
 
@@ -37,7 +34,9 @@ def perform(options: argparse.Namespace, looper: Looper) -> int:
     request = LoopRequest(flags=flags.parse(words), base=_base(options), mode=options.mode)
     if options.dry_run:
         steps = looper.foresee(request)
-        plan = ending.preview(request.flags, tuple(step.choice for step in steps), tuple(step.phases for step in steps))
+        plan = loop_summary.preview(
+            request.flags, tuple(step.choice for step in steps), tuple(step.phases for step in steps)
+        )
         _tell("\n".join(plan), as_json=options.json)
     out = sys.stderr if options.json else sys.stdout
     view = PlainView(out)
@@ -49,8 +48,8 @@ def perform(options: argparse.Namespace, looper: Looper) -> int:
     if options.json:
         console.say(msgspec.json.encode(_plain(end)).decode())
     else:
-        console.say("\n".join(["", *ending.summary(end), ending.last_line(end)]))
-    return ending.exit_code(end)
+        console.say("\n".join(["", *loop_summary.summary(end), loop_summary.last_line(end)]))
+    return loop_summary.exit_code(end)
 
 
 def _base(options: argparse.Namespace) -> RunRequest:
@@ -72,7 +71,7 @@ def _base(options: argparse.Namespace) -> RunRequest:
 
 def _plain(end: LoopEnd) -> dict[str, object]:
     record: dict[str, object] = msgspec.to_builtins(end.record)
-    return {**record, "exit": ending.exit_code(end)}
+    return {**record, "exit": loop_summary.exit_code(end)}
 
 
 def _tell(text: str, *, as_json: bool) -> None:

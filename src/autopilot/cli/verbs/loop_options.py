@@ -6,14 +6,14 @@ from typing import get_args
 from autopilot.cli import network_options
 from autopilot.cli import options as mode_options
 from autopilot.domain.settings import SandboxChoice
-from autopilot.sessions import flags
-from autopilot.sessions.session_modes import EXECUTED
 
 
 def describe(parser: argparse.ArgumentParser, verb: str) -> None:
     """Nothing for any other verb. Numbers are taken as they are written: `flags.parse` knows their bounds."""
     if verb != "loop":
         return
+    from autopilot.app.loop.run_loop import EXECUTED, flags
+
     for bound in flags.BOUNDS:
         parser.add_argument(bound.flag, metavar="N")
     parser.add_argument("--mode", choices=EXECUTED)
@@ -34,6 +34,8 @@ def describe(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def words_of(options: argparse.Namespace) -> list[str]:
     """The numbers as `--flag=value`, and whether it is a dry run."""
+    from autopilot.app.loop.run_loop import flags
+
     said = {bound.flag: getattr(options, bound.flag[2:].replace("-", "_")) for bound in flags.BOUNDS}
     given = [f"{flag}={value}" for flag, value in said.items() if value is not None]
     return [*given, *(["--dry-run"] if options.dry_run else [])]

@@ -48,12 +48,9 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
 
 def _stranger(state: dict[str, object], root: str) -> list[str]:
     """Why nothing here can be believed or resumed. What tells that is loaded only where no grant of the user is."""
-    from pathlib import Path
+    from autopilot.app.granted import is_granted
 
-    from autopilot.authority.user_folder import grant_name, user_folder_path
-
-    run = _table(state.get("_meta")).get("run_id")
-    if os.path.isfile(user_folder_path() / grant_name(str(run), Path(root).resolve())):
+    if is_granted(str(_table(state.get("_meta")).get("run_id")), root):
         return []
     from autopilot.app import prepare as app
 

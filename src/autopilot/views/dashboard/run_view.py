@@ -7,9 +7,8 @@ import msgspec
 
 from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import Entry, PhaseStarted, RunResumed, RunStarted
-from autopilot.domain.phase import Phase
+from autopilot.domain.phase import Phase, RoadmapTaken
 from autopilot.domain.value import Value
-from autopilot.policy.roadmap_changes import RoadmapTaken
 from autopilot.state.picture import OVER, OpenPass, Picture
 from autopilot.state.picture_run import after
 from autopilot.views.lines.run_lines import Narrator

@@ -27,6 +27,7 @@ from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.history.record import remediation_task
 from autopilot.policy.deferral import REJECTED
 from autopilot.policy.facts.does_not_run import gate_missing
+from autopilot.state.wait_words import interrupted_line
 from autopilot.text.text import clean
 from autopilot.views.lines import task_lines
 from autopilot.views.lines.fact_sentences import ended, says_done, summary_of
@@ -240,12 +241,6 @@ def _heard(event: AgentAnswered) -> Iterator[str]:
         told = f": {clean(event.text)}" if event.text.strip() else "."
         yield f"The {event.role} agent ended with {event.outcome}{told}"
     yield from map(clean, event.issues)
-
-
-def interrupted_line(event: AgentAnswered) -> str:
-    """A call that was cut off from outside is no failed try of the agent's."""
-    said = event.text.strip().splitlines()
-    return f"The {event.role} agent was interrupted{f' ({clean(said[-1])})' if said else ''}. Asking it again."
 
 
 def _goes_on(heading: str, verdict: Verdict) -> bool:

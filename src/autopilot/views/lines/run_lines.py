@@ -27,11 +27,10 @@ from autopilot.domain.models import known_model
 from autopilot.domain.settings import Limits
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.policy.budget import cap_warning, cost_line
-from autopilot.policy.deferrals import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.policy.outcomes import described, outcome_of
 from autopilot.policy.roadmap_changes import STARTS_OVER
 from autopilot.policy.taken_in import advice, share, tokens_of
-from autopilot.state.wait_words import wait_lines
+from autopilot.state.wait_words import note_line, wait_lines
 from autopilot.text.duration import seconds_between
 from autopilot.text.text import clean
 from autopilot.views.lines import rework_lines as redo_lines
@@ -40,7 +39,6 @@ from autopilot.views.lines.completion_lines import AuditLines, finished_lines
 
 _MOST_ISSUES = 10
 FAST_SECONDS, SEVERAL_TASKS = 300, 2
-SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 
 
 def _continued(brief: Brief) -> Iterator[str]:
@@ -368,17 +366,3 @@ def _status_of(heading: str, step: StepDigest, outcome: PhaseOutcome, judge: str
     if heading == "RATE" and step.alignment_score is not None:
         return f"{step.alignment_score:.1f}/10"
     return clean(step.status, 40)
-
-
-def note_line(event: Noted) -> str:
-    if event.event == "cross_contamination_warning":
-        file, pattern = (clean(str(event.details.get(key, "?")), 80) for key in ("file", "pattern"))
-        return (
-            f"Cross-contamination detected in {file}: pattern '{pattern}' found. Agent independence may be compromised."
-        )
-    if event.event in SPOKEN and event.details.get("message"):
-        return clean(str(event.details["message"]), 300)
-    place = f"[Phase {event.phase}] " if event.phase else ""
-    told = event.details.get("message") or event.details.get("reason")
-    name = clean(event.event, 60).replace("_", " ").capitalize()
-    return f"{place}{name}: {clean(str(told))}" if told else f"{place}{name}."

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from autopilot.domain.evidence import Work
 from autopilot.domain.results import Executed, Fixed, MiniVerified
-from autopilot.domain.verdict import Advance, AskHuman, Retry, Verdict
+from autopilot.domain.verdict import SET_ASIDE, Advance, AskHuman, Retry, Verdict
 from autopilot.policy.facts.tamper_rules import blockers
-from autopilot.policy.task_progress import SET_ASIDE, new_failures
+from autopilot.policy.task_progress import new_failures
 from autopilot.text.text import clean
 from autopilot.views.lines.fact_sentences import ended, failing, says_done, summary_of
 

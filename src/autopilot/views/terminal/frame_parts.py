@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.headings import HEADINGS, heading_of
+from autopilot.domain.headings import EXECUTE, HEADINGS, heading_of
 from autopilot.domain.phase import NEVER_RUN
 from autopilot.state.picture import OpenPass, PhaseRow, Picture, StepRow, TaskRow
 from autopilot.text.duration import short
 from autopilot.text.times import elapsed, seconds_of
 from autopilot.views.terminal.cells import Line, Marks, Span, fit, flow, rule
 from autopilot.views.terminal.screen import Screen
-from autopilot.views.terminal.time_left import EXECUTE, pass_left, pass_seconds, run_seconds, step_seconds
+from autopilot.views.terminal.time_left import pass_left, pass_seconds, run_seconds, step_seconds
 
 MINUTE, THOUSAND, MILLION = 60, 1000, 1_000_000
 LEAST_NAME, MOST_NAME, REST_CELLS = 8, 42, 26

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from autopilot.domain.completion import COMPLETION
-from autopilot.domain.headings import heading_of, number_of
+from autopilot.domain.headings import EXECUTE, heading_of, number_of
 from autopilot.state.picture import OVER, OpenPass, Picture, StepRow
 from autopilot.text.times import elapsed
 
@@ -12,7 +12,6 @@ BEFORE = ("preflight", "triage", "research", "plan", "plan_check")
 BEHIND = ("verify", "judge", "judge_divergence", "rate")
 # Left out of the reckoning where none has been seen: they take no time, or are not always there.
 OPTIONAL = frozenset({"preflight", "triage", "judge_divergence"})
-EXECUTE = "EXECUTE"
 _TASKS_OVER = frozenset({"verified", "failed"})
 
 

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from autopilot.journal.clock import SystemClock, iso
+from autopilot.journal.clock import SystemClock
 from autopilot.state.picture import Picture
 from autopilot.state.picture_run import after
-from autopilot.text.times import elapsed
+from autopilot.text.times import elapsed, iso
 from autopilot.views.lines.plain import PlainView
 from autopilot.views.terminal.agent_activity import Glances
 from autopilot.views.terminal.follow import Follower, Told

@@ -5,6 +5,7 @@ from types import EllipsisType
 import pytest
 
 from autopilot.domain.phase import Criterion
+from autopilot.policy.facts.criteria import is_met
 from autopilot.policy.facts.test_counts import ran_none
 from autopilot.policy.facts.test_selection import Version, selects_tests, within
 
@@ -134,7 +135,7 @@ def test_commands_that_name_tests_are_known(command: str, named: bool) -> None:
 
 def test_a_criterion_that_names_tests_and_runs_none_is_not_met() -> None:
     named = Criterion(id="C1", text="trains", command="cargo test train")
-    assert not named.met(0, NONE["cargo"])
-    assert named.met(0, SOME["cargo"])
-    assert not named.met(101, SOME["cargo"])
-    assert Criterion(id="C1", text="all", command="cargo test").met(0, NONE["cargo"])
+    assert not is_met(named, 0, NONE["cargo"])
+    assert is_met(named, 0, SOME["cargo"])
+    assert not is_met(named, 101, SOME["cargo"])
+    assert is_met(Criterion(id="C1", text="all", command="cargo test"), 0, NONE["cargo"])
