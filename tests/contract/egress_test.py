@@ -16,8 +16,7 @@ import pytest
 
 from autopilot.app.dependencies import set_up_in
 from autopilot.domain.errors import SandboxUnavailable
-from autopilot.domain.process import Job, Ran, Try
-from autopilot.domain.reach import NOT_SHARED
+from autopilot.domain.process import NOT_SHARED, Job, Ran, Try
 from autopilot.sandbox import choose_tier as choose
 from autopilot.sandbox.choose_tier import Ground
 from autopilot.sandbox.egress.passage import passage

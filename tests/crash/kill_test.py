@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from autopilot.app import prepare as app
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, PhaseStarted, StepFinished, stream_of
 from autopilot.domain.request import RunRequest
+from autopilot.domain.results import COMPLETION
 from autopilot.history.record import PhaseRecord, RunRecord
 from autopilot.journal.sqlite import SqliteJournal
 from support.letters import Letters, WindingLetters

@@ -6,8 +6,8 @@ import sys
 
 from autopilot.app import prepare as app
 from autopilot.domain.events import Entry
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 
 
 class Executioner:

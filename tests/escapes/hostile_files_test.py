@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from autopilot.evidence import canary as planting
 from autopilot.evidence import junit_reports as junit
-from autopilot.evidence import planting
 from autopilot.evidence.content import references
 from autopilot.evidence.content.tree_files import TreeFiles
 from autopilot.evidence.safe_read import read_beneath

@@ -26,7 +26,7 @@ from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.config.user_config import read as read_choices
-from autopilot.policy.calibration import Calibration, Row
+from autopilot.policy.deferral import Calibration, Row
 from autopilot.sandbox.keeper import held_calls as kept
 from autopilot.sandbox.keeper import keeper
 from autopilot.sessions.files.jsonl import LineFile

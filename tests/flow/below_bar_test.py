@@ -9,8 +9,8 @@ import pytest
 from autopilot.app import prepare as app
 from autopilot.cli.verbs import status
 from autopilot.domain.events import Entry, PhaseStarted
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunEnd
+from autopilot.domain.settings import Modes
 from autopilot.policy.notification_rules import notice_of
 from autopilot.state.picture import Picture
 from autopilot.state.picture_run import after

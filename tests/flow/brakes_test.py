@@ -21,7 +21,7 @@ from autopilot.domain.events import (
     StepFinished,
 )
 from autopilot.domain.request import Resumption, RunEnd
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import RunCaps
 from support.processes import PowerCut
 from support.project import honest, plan_answer, reviews, work_answer
 from support.repos import git, write

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.events import PhaseSkipped, PhaseStarted, RunStopped
-from autopilot.domain.modes import Modes
+from autopilot.domain.settings import Modes
 from support.deferring import CONDEMNED, Told, letters, script
 from support.project import rate_answer, reviews
 from support.runs import Drive, driven, playground

@@ -8,7 +8,7 @@ import pytest
 
 from autopilot.domain.errors import UsageLimited
 from autopilot.domain.events import CompletionFinished, CompletionStarted, Entry, Noted, PhaseFinished, RunStarted
-from autopilot.domain.modes import Modes
+from autopilot.domain.settings import Modes
 from support.project import audit, audit_row, plan_answer, reviews, work_answer
 from support.repos import write
 from support.runs import Drive, driven

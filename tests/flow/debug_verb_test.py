@@ -10,9 +10,9 @@ from autopilot.app import prepare as app
 from autopilot.cli import main
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import AgentAnswered, StepFinished
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.planning.plan.folders import folder_of
 from support.processes import PowerCut
 from support.project import make_project, rate_answer, reviews, toml

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from autopilot.domain.asking_people import YOU_DECIDE
 from autopilot.domain.errors import AgentUnavailable, AskingStopped
 from autopilot.domain.events import PhaseStarted, RunStarted
-from autopilot.domain.modes import Modes
+from autopilot.domain.people import YOU_DECIDE
+from autopilot.domain.settings import Modes
 from support.asking import LETTER_AREAS, SaidPerson, area, calls, discussing, follow_up, gray_areas, paper, questions
 from support.project import honest
 from support.repos import write

@@ -10,7 +10,7 @@ import pytest
 from autopilot.app import prepare as app
 from autopilot.domain.errors import ConfigInvalid, SandboxUnavailable
 from autopilot.domain.events import AgentAnswered, StepFinished
-from autopilot.domain.reach import NOT_SHARED
+from autopilot.domain.process import NOT_SHARED
 from autopilot.domain.results import Verified
 from autopilot.sandbox.choose_tier import choose
 from autopilot.sandbox.processes.children import ChildProcesses

@@ -11,7 +11,7 @@ import pytest
 from autopilot.agents.choose_agent import choose as choose_agent
 from autopilot.agents.cli_agent import Desk
 from autopilot.app.wiring import past_work
-from autopilot.domain.agent_call import Call, PhaseRef
+from autopilot.domain.agent_call import Call, PhaseRef, schema_of
 from autopilot.domain.answers import (
     DivergenceOpinion,
     FixClaim,
@@ -27,7 +27,6 @@ from autopilot.domain.answers import (
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.questions import schema_of
 from autopilot.domain.results import Verified
 from autopilot.sandbox.choose_tier import choose
 from autopilot.sandbox.processes.children import ChildProcesses

@@ -15,9 +15,9 @@ from autopilot.cli.verbs.run import request_of
 from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import PhaseFinished, PhaseMerged, PhaseStarted, RunStarted, RunStopped, StepFinished
-from autopilot.domain.modes import CLASHES
 from autopilot.domain.request import RunEnd
 from autopilot.domain.results import Verified
+from autopilot.domain.settings import CLASHES
 from autopilot.planning.config.visual_section import REQUIRED
 from support.asking import SaidPerson, gray_areas, paper, questions
 from support.project import plan_answer, rate_answer, reviews, work_answer

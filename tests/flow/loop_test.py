@@ -25,7 +25,7 @@ from autopilot.sessions.backlog import Backlog, work_for
 from autopilot.sessions.files.open_loops import CUT_OFF
 from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.machine.registry import Entry, Registry
-from autopilot.sessions.session_modes import Executed
+from autopilot.sessions.selector import Executed
 from support.history import good_history
 from support.processes import PowerCut
 from support.project import plan_answer, rate_answer, reviews, work_answer

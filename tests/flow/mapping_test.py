@@ -8,8 +8,7 @@ import pytest
 from autopilot.app import prepare as app
 from autopilot.domain.errors import AskingStopped, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.modes import Modes
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import Modes, RunCaps
 from support.asking import SaidPerson, calls, mapping, paper, questions, request
 from support.project import honest
 from support.repos import write

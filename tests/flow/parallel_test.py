@@ -23,8 +23,7 @@ from autopilot.domain.events import (
     RunFinished,
     StepFinished,
 )
-from autopilot.domain.modes import Modes
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import Modes, RunCaps
 from support.aftermath import survivors
 from support.letters import Letters, MeetingLetters
 from support.project import plan_answer, reviews, work_answer

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autopilot.app import prepare as app
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.views.lines.plain import PlainView
 from support.project import honest, make_project
 from support.repos import write

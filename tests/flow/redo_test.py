@@ -12,9 +12,9 @@ from autopilot.app.prepare import foresee
 from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import PhaseStarted, StepFinished
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunEnd, RunRequest
 from autopilot.domain.results import Triaged
+from autopilot.domain.settings import Modes
 from autopilot.views.lines.run_lines import Narrator
 from support.adoption import adopted
 from support.project import plan_answer, rate_answer, reviews, work_answer

@@ -13,13 +13,13 @@ from autopilot.cli import main
 from autopilot.domain.errors import Interrupted
 from autopilot.domain.events import Entry as Entry_
 from autopilot.domain.events import PhaseStarted, RunResumed, RunStarted, StepFinished
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.sessions import flags
 from autopilot.sessions import loop_summary as ending
 from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.machine.registry import Entry, Registry
-from autopilot.sessions.session_modes import Executed
+from autopilot.sessions.selector import Executed
 from support.processes import PowerCut
 from support.project import plan_answer, reviews, work_answer
 from support.repos import git, write

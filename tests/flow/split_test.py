@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autopilot.domain.events import Entry, MergeRefused, PhaseFinished, PhaseMerged, PhaseStarted
-from autopilot.domain.modes import Modes
+from autopilot.domain.settings import Modes
 from autopilot.views.lines.run_lines import Narrator
 from support import project as letters
 from support.project import ACTION, plan_answer, rate_answer, reviews, work_answer

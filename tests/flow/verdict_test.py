@@ -11,7 +11,7 @@ import pytest
 
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import Entry, PhaseFinished, PhaseLanded, PhaseStarted, RunFinished, VerdictGiven
-from autopilot.domain.modes import Modes
+from autopilot.domain.settings import Modes
 from autopilot.journal.inbox import FileInbox
 from autopilot.journal.sqlite import SqliteJournal
 from support.deferring import Told, script

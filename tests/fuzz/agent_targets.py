@@ -21,15 +21,15 @@ from autopilot.agents.scripted import ScriptedAgent
 from autopilot.agents.transcripts import path_of, recorded
 from autopilot.domain import answers
 from autopilot.domain.agent_call import Reply
-from autopilot.domain.answer_lines import read_lines, written
-from autopilot.domain.asking_people import Asked, idea_in, meant, picked
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.events import AgentAnswered
+from autopilot.domain.people import Asked, idea_in, meant, picked
 from autopilot.domain.process import Ran
+from autopilot.domain.user_answers import read_lines, written
 from autopilot.engine.perform import agent_calls as asking
 from autopilot.journal import codec
+from autopilot.text.numbers import number_in
 from autopilot.text.redact import Redactor
-from autopilot.text.sessions_numbers import number_in
 from fuzz.places import scratch
 from support.transcripts import question
 

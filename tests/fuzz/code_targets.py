@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from autopilot.codemap.bare_io import encoded
 from autopilot.codemap.extract import WALKS, outline
-from autopilot.codemap.plain_json import encoded
 from autopilot.domain.evidence import FileTexts, FileVersion
 from autopilot.domain.phase import Expectation
 from autopilot.evidence.content.data_files import READERS, findings

@@ -21,26 +21,24 @@ from autopilot.app.consult import open_questions
 from autopilot.authority import seal
 from autopilot.authority.grants import Grant
 from autopilot.authority.trust import TrustBook
-from autopilot.domain.agent_call import ROLES, Call
-from autopilot.domain.asked_papers import Kept
-from autopilot.domain.checkup import Check
+from autopilot.domain.agent_call import ROLES, Call, schema_of
 from autopilot.domain.codemap import Outline
 from autopilot.domain.events import Event
 from autopilot.domain.forecast import Forecast
 from autopilot.domain.people import Said
 from autopilot.domain.process import Try
-from autopilot.domain.questions import schema_of
 from autopilot.domain.receipt import Recheck, Statement
-from autopilot.domain.request import RunEnd, VerdictEnd
+from autopilot.domain.request import Check, RunEnd, VerdictEnd
+from autopilot.domain.user_answers import Kept
 from autopilot.domain.value import Tagged, tag_of
-from autopilot.engine.close.domain_diagnostics import Postmortem
-from autopilot.engine.close.domain_diagnostics import Span as TraceLine
+from autopilot.engine.close.postmortem import Postmortem
+from autopilot.engine.close.postmortem import Span as TraceLine
 from autopilot.evidence.visual.capture import Measures, PageSeen, Visit
 from autopilot.journal.codec import decode, encode
 from autopilot.journal.lock import Owner
 from autopilot.planning.config.user_config import UserChoices
 from autopilot.planning.edit.new_project import Answers
-from autopilot.policy.calibration import Calibration
+from autopilot.policy.deferral import Calibration
 from autopilot.sandbox.keeper import held_calls as kept
 from autopilot.sessions.files.loop_record import LoopRecord
 from autopilot.sessions.files.open_loops import OpenLoop

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from autopilot.agents.backends.catalogue import BY_NAME
-from autopilot.domain.reach import refusals, refused
+from autopilot.domain.process import refusals, refused
 from autopilot.domain.settings import SandboxChoice
 from support.fake_models.script import Script, Turn
 from support.fake_models.server import FakeModels

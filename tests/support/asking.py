@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autopilot.app import prepare as app
-from autopilot.domain.asking_people import Asked, Batch, Given
 from autopilot.domain.events import AgentAnswered
-from autopilot.domain.modes import Modes
-from autopilot.domain.people import NOBODY, HumanWord, Waiting
+from autopilot.domain.people import NOBODY, Asked, Batch, Given, HumanWord, Waiting
 from autopilot.domain.phase import RoadmapChoice
 from autopilot.domain.request import RunEnd, RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.journal.sqlite import SqliteJournal
 from support.runs import Drive
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autopilot.domain.asking_people import Asked, Batch, Given
-from autopilot.domain.people import HumanWord, Waiting
+from autopilot.domain.people import Asked, Batch, Given, HumanWord, Waiting
 from autopilot.domain.phase import RoadmapChoice
 from support.project import plan_answer, reviews, work_answer
 

@@ -20,7 +20,7 @@ from autopilot.journal.lock import RunLock, owner
 from autopilot.journal.metrics_file import MetricsFile
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
-from autopilot.policy.calibration import Calibration
+from autopilot.policy.deferral import Calibration
 from autopilot.sessions.files.jsonl import LineFile
 from autopilot.sessions.files.loop_record import LoopRecord
 from autopilot.sessions.files.open_loops import OpenLoops

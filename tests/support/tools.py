@@ -6,9 +6,9 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from autopilot.domain.agent_call import Answered, Question, Worked
 from autopilot.domain.evidence import Change, CommandRun, FileChange, Finding
 from autopilot.domain.phase import Criterion, PhaseType, Plan
-from autopilot.domain.questions import Answered, Question, Worked
 from autopilot.domain.settings import Commands
 from autopilot.history.record import PhaseRecord
 from autopilot.journal.clock import TickingClock

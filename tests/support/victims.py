@@ -10,8 +10,8 @@ from typing import Any
 
 from autopilot.app import prepare as app
 from autopilot.domain.errors import AutopilotError, UsageInvalid
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from support.aftermath import broken, events, leftovers, twice
 from support.runs import playground
 from support.weather import WeatheredLetters

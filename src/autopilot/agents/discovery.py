@@ -12,9 +12,9 @@ from autopilot.agents.accounts.credentials import LARGEST
 from autopilot.agents.accounts.homes import own_place
 from autopilot.agents.backend import Backend
 from autopilot.agents.backends.catalogue import BY_NAME, PREFERRED
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable
 from autopilot.domain.process import Job, Processes, Ran
+from autopilot.domain.request import Check
 
 KNOWN = tuple(backend.name for backend in PREFERRED)
 SECONDS = 10.0

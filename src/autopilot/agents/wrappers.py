@@ -1,4 +1,4 @@
-"""What every program that an agent is reached through is started with: variables the user named, a folder of ours."""
+"""Wraps agents and their processes: passes variables on, adds missing prices."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -6,8 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from autopilot.domain.agent_call import Call, Reply
 from autopilot.domain.errors import StorageFailed
+from autopilot.domain.evidence import Usage
 from autopilot.domain.process import Job, Processes, Ran
+from autopilot.ports.agents import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +40,25 @@ class PassingOn:
 def passing_on(processes: Processes, names: Iterable[str], environment: Mapping[str, str]) -> PassingOn:
     """Those of the names that are set."""
     return PassingOn(processes, {name: environment[name] for name in names if name in environment})
+
+
+Price = Callable[[str, Usage], float | None]
+"""What the tokens cost with that model, None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedAgent:
+    """The agent; what its calls cost is looked up where it does not say so itself."""
+
+    agent: Agent
+    price: Price
+
+    def call(self, call: Call, tell: Callable[[int], None]) -> Reply:
+        reply = self.agent.call(call, tell)
+        model = reply.model or call.model
+        if reply.usage.cost_usd is not None or not model:
+            return reply
+        cost = self.price(model, reply.usage)
+        if cost is None:
+            return reply
+        return msgspec.structs.replace(reply, usage=msgspec.structs.replace(reply.usage, cost_usd=cost, by_list=True))

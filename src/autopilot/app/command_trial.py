@@ -15,7 +15,7 @@ from autopilot.domain.settings import Settings, detected
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.held_already import held_already
 from autopilot.planning.start.read_project import Project
-from autopilot.policy.facts.does_not_run import first_results, why_not_run
+from autopilot.policy.facts.commands import first_results, why_not_run
 from autopilot.sandbox import choose_tier as sandboxes
 
 # A user who checks a file does not expect to wait for a whole test suite.

@@ -24,12 +24,12 @@ from autopilot.files import home_files
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import owner
 from autopilot.sandbox.processes.own_command import own_command
+from autopilot.text.clean import last_line
 from autopilot.text.distribution import how_to_install
 from autopilot.text.redact import Redactor
-from autopilot.text.text import last_line
 from autopilot.views.dashboard.actions import Deeds, Given, Transcript
 from autopilot.views.dashboard.guard import MOST_HEAD, Door
-from autopilot.views.lines.verdict_lines import lines
+from autopilot.views.lines.announcement import lines
 from autopilot.workspace.files.beneath import Refused, opened, read_regular
 from autopilot.workspace.user_files import find_root
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autopilot.domain.checkup import Check
-from autopilot.domain.process import Job, Processes, Ran
-from autopilot.domain.reach import refusals
+from autopilot.domain.process import Job, Processes, Ran, refusals
+from autopilot.domain.request import Check
 from autopilot.domain.settings import Network, Settings
 from autopilot.sandbox.choose_tier import Ground
 from autopilot.sandbox.egress.registries import registries

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from autopilot.domain.checkup import Check
+from autopilot.domain.request import Check
 from autopilot.domain.visual import VisualTesting
 from autopilot.evidence.visual.browser import find_browser, missing
 from autopilot.text.distribution import how_to_install

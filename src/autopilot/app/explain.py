@@ -4,7 +4,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from autopilot.domain.headings import heading_of
+from autopilot.domain.results import heading_of
 from autopilot.pipeline import ENDING, PHASE_GATE, PIPELINE, UNANSWERED
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import AgentAnswered, RunFinished, stream_of
-from autopilot.domain.process import Try
-from autopilot.domain.reach import refused
+from autopilot.domain.process import Try, refused
 from autopilot.domain.request import RunEnd
+from autopilot.domain.results import COMPLETION
 from autopilot.engine.close.diagnostics import write_calibrations
 from autopilot.engine.close.postmortem import postmortem_of
 from autopilot.engine.decide.next_step import Finish, next_move
@@ -19,7 +18,7 @@ from autopilot.history.record import PhaseRecord, RunRecord
 from autopilot.journal.calibration_file import CalibrationFile
 from autopilot.journal.diagnostic_files import FileDiagnostics
 from autopilot.journal.durable_files import write_atomic
-from autopilot.policy.calibration import adjusted, learnt
+from autopilot.policy.deferral import adjusted, learnt
 from autopilot.state.build_state import state_of
 from autopilot.state.metrics import metrics_of
 from autopilot.text.clean import harmless

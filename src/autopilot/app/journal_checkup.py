@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError
+from autopilot.domain.request import Check
 from autopilot.history.record import RunRecord
 from autopilot.journal.earlier_runs import Ledger
 from autopilot.journal.lock import alive, owner

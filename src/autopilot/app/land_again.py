@@ -8,9 +8,9 @@ import msgspec
 
 from autopilot.app.run import wind_up
 from autopilot.app.wiring import cache_folder, looked_at, processes_of
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import PhaseLanded, RunFinished
 from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.results import COMPLETION
 from autopilot.engine.decide.next_move import OPEN_ENDS, dependents, last_word
 from autopilot.engine.perform.run_log import Streams
 from autopilot.journal.earlier_runs import Ledger

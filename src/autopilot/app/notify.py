@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autopilot.app import traces as tracing
-from autopilot.domain.checkup import Check
 from autopilot.domain.events import Entry
+from autopilot.domain.request import Check
 from autopilot.planning.config.user_config import NotifyChoices, UserChoices
 from autopilot.policy.notification_rules import Notice
 from autopilot.ports.agents import Listener

@@ -8,8 +8,8 @@ from pathlib import Path
 from autopilot.app.wiring import looked_at, processes_of
 from autopilot.authority.seal import place_of
 from autopilot.authority.user_folder import ELSEWHERE, UserFolder, check_place, user_folder_path
-from autopilot.domain.checkup import Check, Level
 from autopilot.domain.errors import AutopilotError, ConsentMissing
+from autopilot.domain.request import Check, Level
 from autopilot.journal.sqlite import require_own
 from autopilot.workspace.git import COMMON, Git, user_env
 

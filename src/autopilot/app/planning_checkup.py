@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, ConfigInvalid
+from autopilot.domain.request import Check
 from autopilot.planning.start.build_forecast import project_facts
 from autopilot.planning.start.read_project import CONFIG, Project
 

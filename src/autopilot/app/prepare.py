@@ -53,19 +53,16 @@ from autopilot.app.wiring import (
 from autopilot.app.workspace_checkup import cache_check, disk_check, git_check, repository_checks
 from autopilot.authority.grants import Grant, Grants
 from autopilot.authority.user_folder import user_folder_path
-from autopilot.domain.asking_people import Answering
 from autopilot.domain.attempt import Spec
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import Noted, RunStarted, StepFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.forecast import Forecast, Habits
-from autopilot.domain.modes import asks
-from autopilot.domain.people import NOBODY, Person
+from autopilot.domain.people import NOBODY, Answering, Person
 from autopilot.domain.phase import Note, Phase, Roadmap
 from autopilot.domain.receipt import Recheck
-from autopilot.domain.request import Resumption, RunEnd, RunRequest, VerdictEnd, changes_of
-from autopilot.domain.settings import SandboxChoice, Settings
+from autopilot.domain.request import Check, Resumption, RunEnd, RunRequest, VerdictEnd, changes_of
+from autopilot.domain.settings import SandboxChoice, Settings, asks
 from autopilot.domain.visual import VisualTesting
 from autopilot.engine.decide import resume as going_on
 from autopilot.engine.decide.next_move import OPEN_ENDS, open_ends
@@ -97,7 +94,7 @@ from autopilot.planning.start import consulted, disputes, estimate, prices
 from autopilot.planning.start.opening import nothing_to_do, opening
 from autopilot.planning.start.read_project import CONFIG, ROADMAPS, Project, understand
 from autopilot.planning.start.rework_selection import Chosen
-from autopilot.policy.facts import known_results
+from autopilot.policy.facts import commands as known_results
 from autopilot.policy.outcomes import shortfalls
 from autopilot.ports.agents import Listener
 from autopilot.sandbox.processes.children import ChildProcesses

@@ -17,7 +17,7 @@ from autopilot.planning.plan.folders import BUG_PREFIX
 from autopilot.planning.roadmap import ids
 from autopilot.planning.start import bug_phase as bug
 from autopilot.planning.start.read_project import CONFIG, ROADMAPS, Project, understand
-from autopilot.policy.facts.does_not_run import why_not_run
+from autopilot.policy.facts.commands import why_not_run
 from autopilot.steps.checks.test_specs import unrun_specs
 from autopilot.steps.prompt import merged
 from autopilot.workspace.git import Git

@@ -23,8 +23,7 @@ from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import AgentAnswered, Entry, PhaseFinished, RunFinished, RunResumed, RunStarted, RunStopped
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.people import NOBODY, Person
-from autopilot.domain.process import Sandbox
-from autopilot.domain.reach import refusals
+from autopilot.domain.process import Sandbox, refusals
 from autopilot.domain.request import Resumption, RunEnd, report_name
 from autopilot.domain.rework import redoes
 from autopilot.domain.settings import Settings, detected
@@ -36,9 +35,9 @@ from autopilot.engine.perform.agent_calls import heard_calls
 from autopilot.engine.perform.consultation import close
 from autopilot.engine.perform.context import Hands
 from autopilot.engine.perform.run_log import Streams
-from autopilot.engine.run.asked import asked
 from autopilot.engine.run.drive import run_all
 from autopilot.engine.run.result import run_end
+from autopilot.engine.run.verdicts import asked
 from autopilot.evidence.facts import CommandFacts
 from autopilot.evidence.held_already import held_already
 from autopilot.evidence.receipts.signed_files import PhaseReceipts, unsigned
@@ -47,16 +46,15 @@ from autopilot.journal.clock import SystemClock
 from autopilot.journal.diagnostic_files import FileDiagnostics
 from autopilot.journal.durable_files import clear_torn, write_atomic
 from autopilot.journal.earlier_runs import Ledger
-from autopilot.journal.inbox import FileInbox
+from autopilot.journal.inbox import FileInbox, FileNudge
 from autopilot.journal.lock import birth_of, boot_id
 from autopilot.journal.metrics_file import MetricsFile
-from autopilot.journal.nudge import FileNudge
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.journal.state_file import StateFile
 from autopilot.planning.plan.problems import PlanReader
 from autopilot.planning.roadmap import ids
 from autopilot.planning.start.read_project import Project
-from autopilot.policy.facts.does_not_run import first_results, why_not_run
+from autopilot.policy.facts.commands import first_results, why_not_run
 from autopilot.policy.loops import finished_steps, starts_anew
 from autopilot.policy.roadmap_changes import STARTS_OVER, Settled
 from autopilot.policy.uniform_scores import alert, completed

@@ -1,8 +1,8 @@
 """What `autopilot doctor` says of the sandbox: which tier holds here, by trying to break out of it."""
 
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import SandboxUnavailable
 from autopilot.domain.process import Processes
+from autopilot.domain.request import Check
 from autopilot.domain.settings import SandboxChoice
 from autopilot.sandbox.choose_tier import choose
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from autopilot.app.ownership import own_home
 from autopilot.app.wiring import kept_of, processes_of
 from autopilot.history.record import RunRecord
+from autopilot.journal.inbox import FileNudge
 from autopilot.journal.lock import RunLock, alive, end, owner
-from autopilot.journal.nudge import FileNudge
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.sandbox.keeper.held_calls import KeptProcesses
 

@@ -17,18 +17,16 @@ from autopilot.agents.accounts.homes import Homes
 from autopilot.agents.backends.catalogue import PREFERRED
 from autopilot.agents.cli_agent import Desk
 from autopilot.agents.discovery import place_of
-from autopilot.agents.pricing import PricedAgent
-from autopilot.agents.wrappers import passing_on
+from autopilot.agents.wrappers import PricedAgent, passing_on
 from autopilot.app.dependencies import Ignores, Provision, provide
 from autopilot.authority.user_folder import user_folder_path
 from autopilot.codemap.builder import GitAtlas
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AgentUnavailable, ConfigInvalid, UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.failover import Ladders
 from autopilot.domain.process import Processes
-from autopilot.domain.settings import Network, Settings, carried
-from autopilot.history.replays import left_behind
+from autopilot.domain.request import Check
+from autopilot.domain.settings import Ladders, Network, Settings, carried
+from autopilot.history.digest import left_behind
 from autopilot.journal.earlier_runs import Ledger, ledger_of_archive, read_ledger
 from autopilot.journal.lock import boot_id
 from autopilot.journal.sqlite import NoRun, SqliteJournal

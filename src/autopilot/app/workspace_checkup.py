@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autopilot.domain.checkup import Check, Level
 from autopilot.domain.errors import AutopilotError
+from autopilot.domain.request import Check, Level
 from autopilot.workspace.git import Git
 from autopilot.workspace.user_repository import UserRepository
 

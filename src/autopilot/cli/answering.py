@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from autopilot.cli import console
-from autopilot.domain.answer_lines import AnswerLine, read_line
-from autopilot.domain.asking_people import IDEA, Asked, Batch, Given, shown
 from autopilot.domain.errors import Interrupted
+from autopilot.domain.people import IDEA, Asked, Batch, Given, shown
+from autopilot.domain.user_answers import AnswerLine, read_line
 from autopilot.text.clean import harmless
 
 HELP = f"(a letter or your own words; empty to pass; {IDEA} ... for another phase; Ctrl-C leaves, all answers are kept)"

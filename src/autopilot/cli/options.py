@@ -2,8 +2,8 @@
 
 import argparse
 
-from autopilot.domain import modes
-from autopilot.domain.modes import Modes
+from autopilot.domain import settings as modes
+from autopilot.domain.settings import Modes
 
 MOST_JOBS = 64
 NAMING = ("--map", "--force", "--quality", "--gaps", "--discuss")

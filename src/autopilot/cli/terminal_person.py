@@ -8,7 +8,7 @@ from autopilot.cli.answering import TerminalAnswers
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.people import WORDS, HumanWord, Nobody, Person, Waiting
 from autopilot.domain.phase import RoadmapChoice
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 _GO_ON = frozenset({"", "c", "continue", "y", "yes"})
 _STOP = frozenset({"s", "stop", "n", "no", "q", "quit"})

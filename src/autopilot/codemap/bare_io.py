@@ -1,4 +1,4 @@
-"""Runs git with the operating system's own calls alone: importing anything better takes longer than git does."""
+"""Runs git and writes JSON with bare system calls, because imports cost more than the work."""
 
 import os
 
@@ -52,3 +52,32 @@ class PlainGit:
         finally:
             os.close(writing)
         return pid, os.fdopen(reading, "rb", PIECE)
+
+
+def discard(name: str, folder: int | None = None) -> None:
+    """Gone when this returns, if it was there at all; the name is below the folder where one is given."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+
+
+try:
+    from _json import encode_basestring
+except ImportError:
+    from json.encoder import encode_basestring
+
+
+def quoted(text: str) -> str:
+    return encode_basestring(text)
+
+
+def encoded(value: object) -> str:
+    """Text, numbers, truth values, None, and lists, tuples and dicts of them."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        return "{" + ",".join([f"{quoted(key)}:{encoded(one)}" for key, one in value.items()]) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join([encoded(one) for one in value]) + "]"
+    return "null" if value is None else str(value).lower()

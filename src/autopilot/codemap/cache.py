@@ -3,7 +3,7 @@
 import os
 import sqlite3
 
-from autopilot.codemap.files import discard
+from autopilot.codemap.bare_io import discard
 from autopilot.codemap.freshness import EDITION
 from autopilot.codemap.languages import language_of
 from autopilot.codemap.render import Tally

@@ -4,8 +4,8 @@ import os
 import resource
 import time
 
+from autopilot.codemap.bare_io import encoded
 from autopilot.codemap.extract import outline
-from autopilot.codemap.plain_json import encoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

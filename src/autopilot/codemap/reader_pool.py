@@ -8,8 +8,7 @@ outline.
 import os
 
 from autopilot.codemap import reader
-from autopilot.codemap.bare_io import MappingFailed
-from autopilot.codemap.files import discard
+from autopilot.codemap.bare_io import MappingFailed, discard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The map as `repo-map.json`: one line a fact, and less of it the more there is (RMAP-02, schema 14)."""
 
-from autopilot.codemap.plain_json import encoded, quoted
+from autopilot.codemap.bare_io import encoded, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

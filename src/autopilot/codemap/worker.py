@@ -8,7 +8,7 @@ package outside the standard library, and of that only what is loaded anyway.
 import os
 import sys
 
-from autopilot.codemap.files import discard
+from autopilot.codemap.bare_io import discard
 from autopilot.codemap.freshness import UP_TO_DATE, WRITTEN, is_current
 
 TYPE_CHECKING = False

@@ -1,14 +1,60 @@
-"""What a pass of a phase begins with and how it ends, and what of a phase is known from before."""
+"""Defines how an attempt at a phase begins and how it ends."""
 
+import re
 from typing import Literal
 
 from autopilot.domain.answers import Deferral
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Phase, Plan, PlanOnDisk, task_types
-from autopilot.domain.returns import Justification, PassEvidence, SplitDetails, SubEnd
+from autopilot.domain.phase import Phase, Plan, PlanOnDisk, padded, task_types
 from autopilot.domain.rework import Deficiency, Mode
 from autopilot.domain.user_answers import UserContext
 from autopilot.domain.value import Value
+
+
+class Justification(Value, frozen=True, kw_only=True):
+    """RET-06, HUM-05: the task that waits for a person, what it is about, and which criteria nobody could settle."""
+
+    checkpoint_task_id: str
+    task_description: str
+    auto_tasks_passed: int
+    auto_tasks_total: int
+    unresolved_criteria: tuple[str, ...] = ()
+
+
+class PassEvidence(Value, frozen=True, kw_only=True):
+    """RSLT-01: what a pass rests on: files it changed, commands that were run on it, and the size of its diff."""
+
+    files_checked: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+    git_diff_summary: str = ""
+
+
+class SubPhase(Value, frozen=True, kw_only=True):
+    """A part of a phase that is too big. `after` are the parts whose work it needs."""
+
+    sub_phase_id: str
+    name: str
+    scope: str
+    issues: tuple[str, ...] = ()
+    estimated_complexity: Literal["simple", "medium", "complex"] = "medium"
+    after: tuple[str, ...] = ()
+
+
+class SubEnd(Value, frozen=True, kw_only=True):
+    """SPLT-07: how one part of a split phase ended."""
+
+    sub_phase_id: str
+    status: str
+    alignment_score: float | None = None
+
+
+class SplitDetails(Value, frozen=True, kw_only=True):
+    """SPLT-11."""
+
+    reason: str
+    recommended_sub_phases: tuple[SubPhase, ...]
+    total_sub_phases: int
+    original_issue_count: int = 0
 
 
 class Spec(Value, frozen=True, kw_only=True):
@@ -196,3 +242,47 @@ class DoneBefore(Value, frozen=True, kw_only=True):
     phase: str
     run: str = ""
     at: str = ""
+
+
+PLAN, SUMMARY = "PLAN.md", "SUMMARY.md"
+_NUMBERED = re.compile(r"(?P<lead>.+?)-(?P<number>\d+)[A-Z]?-(?:.*-)?PLAN\.md")
+
+
+def numbered(brief: Brief) -> tuple[PlanOnDisk, ...]:
+    """The user's plan files that have a number."""
+    return tuple(plan for plan in brief.plan_files if plan.file != PLAN)
+
+
+def plan_name(brief: Brief, plan: Plan) -> str:
+    """What the plan is called in the user's folder; empty where the user's own files are the plan."""
+    there = numbered(brief)
+    if not there:
+        return PLAN
+    if plan.existed_before:
+        return ""
+    if any(not one.done for one in there):
+        return f"{padded(brief.phase.id)}-REVISED.md"
+    return f"{_next(there, brief.phase.id)}-{PLAN}"
+
+
+def summary_names(brief: Brief, plan: Plan | None) -> dict[str, tuple[str, ...] | None]:
+    """
+    The summaries a phase that passed gets, each with the tasks it is about; None for all of them.
+
+    Every numbered plan that was carried out gets one of its own. Where a revised plan took their place, all do.
+    """
+    there = numbered(brief)
+    if not there:
+        return {SUMMARY: None}
+    parts = {part.file: part.tasks for part in plan.parts} if plan else {}
+    found = {one.file: parts.get(one.file) for one in there if not one.done}
+    own = plan_name(brief, plan) if plan else ""
+    if own.endswith(PLAN):
+        found[own] = None
+    return {f"{file.removesuffix(PLAN)}{SUMMARY}": tasks for file, tasks in found.items()}
+
+
+def _next(there: tuple[PlanOnDisk, ...], phase: str) -> str:
+    found = [match for one in there if (match := _NUMBERED.fullmatch(one.file))]
+    lead = found[-1]["lead"] if found else padded(phase)
+    return f"{lead}-{1 + max((int(match['number']) for match in found), default=len(there)):02}"

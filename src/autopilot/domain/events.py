@@ -13,15 +13,13 @@ import msgspec
 
 from autopilot.domain.agent_call import Outcome, Role, Thread
 from autopilot.domain.attempt import Brief, DoneBefore, PhaseOutcome, Spec
-from autopilot.domain.completion import Integration, SelfAudit
 from autopilot.domain.evidence import CommandRun, Usage
 from autopilot.domain.people import HumanWord
 from autopilot.domain.phase import Phase, RoadmapTaken
 from autopilot.domain.process import Try
-from autopilot.domain.results import StepResult
+from autopilot.domain.results import Integration, SelfAudit, StepResult
 from autopilot.domain.rework import Before, Mode
-from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import RunCaps, Settings
 from autopilot.domain.user_answers import Consulted, UserContext
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.verdict import Verdict

@@ -1,12 +1,12 @@
-"""What the command line asks of the program, and what it gets back."""
+"""Defines what the command line asks for and what it gets back."""
+
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from autopilot.domain.completion import Integration
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Evidence, RoadmapChoice
-from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.results import Integration
+from autopilot.domain.settings import Modes, RunCaps, SandboxChoice
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Outcome
 
@@ -172,3 +172,15 @@ class VerdictEnd(Value, frozen=True, kw_only=True):
 def report_name(run: str) -> str:
     """The account of a finished run, below `.autopilot/`: RPT-01 and AMB-41, named for the run's date and time."""
     return f"completion-{run.removeprefix('run-')}.md"
+
+
+Level = Literal["ok", "warn", "fail"]
+
+
+class Check(Value, frozen=True, kw_only=True):
+    """A `fail` keeps a run from starting; a `warn` lets it start with less than it could have."""
+
+    level: Level
+    what: str
+    found: str
+    fix: str = ""

@@ -1,4 +1,4 @@
-"""What each step hands to the next. One class a step; the list below is the whole hand-over."""
+"""Defines the result of each step: everything one step hands to the next."""
 
 from typing import Literal
 
@@ -19,11 +19,65 @@ from autopilot.domain.answers import (
     VerifyOpinion,
     WorkClaim,
 )
-from autopilot.domain.completion import Gap
 from autopilot.domain.evidence import Change, CommandRun, Fact, Finding, Work, all_about
 from autopilot.domain.phase import Plan
 from autopilot.domain.value import Tagged, Value
 from autopilot.domain.visual import VisualResults
+
+COMPLETION = "completion"
+"""Stands where a phase's id stands in streams, calls and landings of the run's end."""
+
+Size = Literal["small", "large"]
+Integration = Literal["pass", "fail", "not_run"]
+
+
+class Requirement(Value, frozen=True, kw_only=True):
+    """Something the specification asks of a phase."""
+
+    id: str
+    phase: str
+    text: str
+
+
+class Gap(Value, frozen=True, kw_only=True):
+    """AUDT-06. `mendable` False: nobody looked at the requirement, so there is nothing to give to a fixer."""
+
+    requirement_id: str
+    phase_id: str
+    gap_description: str
+    fix_complexity: Size = "large"
+    suggested_fix: str = ""
+    mendable: bool = True
+
+
+class RemainingGap(Value, frozen=True, kw_only=True):
+    requirement_id: str
+    description: str
+
+
+class FixedGap(Value, frozen=True, kw_only=True):
+    """AUDT-09: a gap that a later audit found closed, and the commits that were made for it."""
+
+    requirement_id: str
+    phase_id: str
+    fix_commits: tuple[str, ...] = ()
+
+
+class SelfAudit(Value, frozen=True, kw_only=True):
+    """AUDT-12. `found` and `fixed` say which; `answered` False: the auditor gave no usable answer."""
+
+    total_requirements_checked: int = 0
+    passed_on_first_check: int = 0
+    gaps_found: int = 0
+    gaps_fixed: int = 0
+    gaps_remaining: int = 0
+    remaining_gap_details: tuple[RemainingGap, ...] = ()
+    audit_cycles: int = 0
+    fix_commits: tuple[str, ...] = ()
+    found: tuple[Gap, ...] = ()
+    fixed: tuple[FixedGap, ...] = ()
+    answered: bool = True
+
 
 # Ends the name of a check that was run as it was before the work.
 OLD = ".old"
@@ -306,3 +360,26 @@ StepResult = (
     | Mended
     | Bumped
 )
+
+
+HEADINGS: tuple[str, ...] = (
+    "PREFLIGHT", "TRIAGE", "RESEARCH", "PLAN", "PLAN-CHECK", "EXECUTE", "VERIFY", "JUDGE", "RATE",
+)  # fmt: skip
+EXECUTE = "EXECUTE"
+_SHARED = {"mini_verify": EXECUTE, "fix": EXECUTE, "judge_divergence": "JUDGE"}
+
+
+def heading_of(step: str) -> str | None:
+    """The heading a step is shown under; None for debugging, which stands between VERIFY and the next VERIFY."""
+    own = step.upper().replace("_", "-")
+    return _SHARED.get(step) or (own if own in HEADINGS else None)
+
+
+def number_of(heading: str) -> int:
+    return HEADINGS.index(heading) + 1
+
+
+def skipped_between(done: str | None, target: str) -> tuple[str, ...]:
+    """The headings passed over on the way forward; None as `done` means from the very start."""
+    first = number_of(done) if done else 0
+    return HEADINGS[first : number_of(target) - 1]

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Plan
+from autopilot.domain.settings import Modes
 from autopilot.domain.value import Value
 
 Mode = Literal["initial", "force", "quality", "gaps", "debug"]

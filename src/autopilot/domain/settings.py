@@ -1,12 +1,126 @@
-"""What a run was started with. Stored in its first event, so a resumed run goes by the same settings."""
+"""Defines the settings, limits and modes a run was started with."""
 
-from typing import Literal
+from typing import Literal, get_args
 
+import msgspec
+
+from autopilot.domain.agent_call import REVIEWERS
+from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.evidence import Severity
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Kind
 from autopilot.domain.value import Value
 from autopilot.domain.visual import VisualTesting
+
+
+class Modes(Value, frozen=True, kw_only=True):
+    """
+    What was asked for besides the phases.
+
+    A flag that may name phases is None when it was not given, and empty when it was given without a name. `jobs` is how
+    many phases may be worked on at a time, `checkpoint_every` after how many the run pauses for a person. `debug`: the
+    run looks for the cause of a problem that the user reported, outside the roadmap.
+    """
+
+    complete: bool = False
+    map: str | None = None
+    force: str | None = None
+    quality: str | None = None
+    gaps: str | None = None
+    discuss: str | None = None
+    sequential: bool = False
+    checkpoint_every: int | None = None
+    jobs: int = 1
+    debug: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The phases named behind flags that work on them."""
+        return tuple(text for text in (self.force, self.quality, self.gaps) if text)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags in force, as they are typed."""
+        given = {
+            "--complete": self.complete,
+            "--map": self.map is not None,
+            "--force": self.force is not None,
+            "--quality": self.quality is not None,
+            "--gaps": self.gaps is not None,
+            "--discuss": self.discuss is not None,
+            "--sequential": self.sequential,
+            "--checkpoint-every": self.checkpoint_every is not None,
+            "--jobs": self.jobs > 1,
+        }
+        return tuple(flag for flag, is_given in given.items() if is_given)
+
+
+def asks(modes: Modes) -> bool:
+    """Whether people are asked before anything is run."""
+    return modes.map is not None or modes.discuss is not None
+
+
+class Clash(Value, frozen=True, kw_only=True):
+    """Two flags that exclude each other: what each is for, and what to do instead."""
+
+    flags: tuple[str, str]
+    what: str
+    why: str
+    do: str
+
+
+CLASHES = (
+    Clash(
+        flags=("--force", "--quality"),
+        what="Cannot combine --force (redo from scratch) with --quality (refine existing).",
+        why="One plans and builds a phase anew, the other keeps its plan and mends what lowered its score.",
+        do="Use one or the other.",
+    ),
+    Clash(
+        flags=("--force", "--gaps"),
+        what="Cannot combine --force (redo from scratch) with --gaps (close what is missing).",
+        why="The gaps of the work as it is say nothing about work that is yet to be done anew.",
+        do="Use --force first; when the phase has its new score, use --gaps.",
+    ),
+    Clash(
+        flags=("--force", "--complete"),
+        what="Cannot combine --force (completed phases) with --complete (outstanding phases).",
+        why="No phase is both, so one of the two would have nothing to do.",
+        do="Run autopilot --complete for what is outstanding, or autopilot --force N for phase N.",
+    ),
+    Clash(
+        flags=("--force", "--map"),
+        what="Cannot combine --force (redo from scratch) with --map (ask before the first try).",
+        why="Mapping asks what an outstanding phase is about; --force is for phases that are completed.",
+        do="Run autopilot --map N first and autopilot --force N after it; or use --discuss with --force.",
+    ),
+    Clash(
+        flags=("--gaps", "--complete"),
+        what="Cannot combine --gaps (completed phases) with --complete (outstanding phases).",
+        why="Gaps are read from the score of a phase that is completed, and --complete leaves those alone.",
+        do="Run autopilot --complete first and autopilot --gaps when it is over.",
+    ),
+    Clash(
+        flags=("--sequential", "--jobs"),
+        what="Cannot combine --sequential (one phase at a time) with --jobs (several at a time).",
+        why="They say the opposite of each other.",
+        do="Leave out one of them; without --jobs phases run one after the other.",
+    ),
+)
+
+
+class FlagsClash(UsageInvalid):
+    """Two flags that exclude each other were given together."""
+
+    event = "flag_mutual_exclusivity_error"
+
+
+def check(modes: Modes) -> None:
+    """Raises `FlagsClash` for flags that exclude each other (FLAG-01..04)."""
+    given = set(modes.flags)
+    for clash in CLASHES:
+        if given.issuperset(clash.flags):
+            raise FlagsClash(clash.what, why=clash.why, do=clash.do)
+
 
 SandboxChoice = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
 """The tier the user wants: the strongest that holds, a certain one, or none at all."""
@@ -173,3 +287,74 @@ def carried(settings: Settings) -> str:
 def detected(settings: Settings) -> Commands:
     """The commands that were found in the project's manifest; those its config names are the user's word."""
     return Commands(**{name: command for name, command in settings.commands.configured() if name in settings.detected})
+
+
+FAILED_OVER = "agent_failover"
+
+
+class Ladders(Value, frozen=True, kw_only=True):
+    """
+    The agents of a run by their names; all of them can be asked here.
+
+    `roles` has for some roles all that are asked, `others` is whom to ask for any other role after the usual agent.
+    """
+
+    agent: str = "agent"
+    reviewer: str = "reviewer"
+    others: tuple[str, ...] = ()
+    roles: dict[str, tuple[str, ...]] = {}
+
+    def usual(self, role: str) -> str:
+        return self.reviewer if role in REVIEWERS else self.agent
+
+    def of(self, role: str) -> tuple[str, ...]:
+        """At least one, each once."""
+        return tuple(dict.fromkeys(self.roles.get(role) or (self.usual(role), *self.others)))
+
+
+Profile = Literal["quality", "balanced", "speed"]
+PROFILES: tuple[str, ...] = get_args(Profile)
+# The names under which profiles have always been handed to agents.
+ALIASES = ("opus", "sonnet", "haiku")
+
+
+def model_of(role: str, settings: Settings) -> str | None:
+    """A model's name, or a profile's, which each vendor has models for. What was set for the role goes first."""
+    return settings.models.get(role) or settings.model
+
+
+def known_model(agent: str, model: str | None) -> str | None:
+    """The model to show. An alias names a model of one vendor's; other agents choose their own for the profile."""
+    foreign = agent.partition(":")[0] not in {"claude", "auto"} and portable(model) is not None
+    return None if foreign else model
+
+
+def portable(model: str | None) -> str | None:
+    """What an agent of another vendor can make of it: a profile is known to all, a model's name to its own alone."""
+    return model if model in PROFILES or model in ALIASES else None
+
+
+MINUTES = 60
+
+
+class RunCaps(Value, frozen=True, kw_only=True):
+    """`--max-usd`, `--max-tokens`, `--max-hours`; None: not said."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    hours: float | None = None
+
+
+def capped(limits: Limits, caps: RunCaps) -> Limits:
+    """The limits with these caps for the run. A phase's own share grows with them and never shrinks."""
+    minutes = None if caps.hours is None else caps.hours * MINUTES
+    said = {"usd": caps.usd, "tokens": caps.tokens, "unpriced_tokens": caps.tokens, "minutes": minutes}
+    changes: dict[str, float] = {}
+    for unit, most in said.items():
+        if most is None:
+            continue
+        before, share = getattr(limits, f"{unit}_per_run"), getattr(limits, f"{unit}_per_phase")
+        changes[f"{unit}_per_run"] = most
+        if before and share is not None:
+            changes[f"{unit}_per_phase"] = type(share)(share * max(1.0, most / before))
+    return msgspec.structs.replace(limits, **changes)

@@ -1,9 +1,13 @@
-"""A test that must fail, in the form the project's own test command picks up. Pure."""
+"""Writes a failing test in the form that the project's test command picks up."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+
+from autopilot.evidence.content.references import NOT_OURS
+from autopilot.evidence.safe_read import read_beneath
 
 STEM = "autopilot_canary"
 # Behind the tests that load the product, where one process runs them all: what the product did to it is then done.
@@ -216,3 +220,41 @@ _FORMS = (
         runner=re.compile(r"(?!)"), tests=re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.sh$"), make=_shell
     ),
 )  # fmt: skip
+
+
+MOST_FILES = 20_000
+HEAD_BYTES = 10_000
+
+
+def planted(folder: str, command: str) -> Bird | None:
+    """The canary, on disk now; None when none can be made for the command, or no place is safe for it."""
+    top = Path(os.path.realpath(folder))
+    bird = canary(command, listing(top), lambda path: _head(top, path))
+    if bird is None:
+        return None
+    target = top / bird.path
+    if not Path(os.path.realpath(target.parent)).is_relative_to(top):
+        return None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o755)
+    except OSError:
+        return None
+    with os.fdopen(file, "w", encoding="utf-8") as opened:
+        opened.write(bird.text)
+    return bird
+
+
+def listing(top: Path) -> list[str]:
+    """The files of a checkout by their path below it, as far as they are looked at."""
+    found: list[str] = []
+    for at, folders, files in os.walk(top):
+        folders[:] = sorted(set(folders) - NOT_OURS)
+        found += (Path(at, name).relative_to(top).as_posix() for name in sorted(files))
+        if len(found) > MOST_FILES:
+            break
+    return found[:MOST_FILES]
+
+
+def _head(top: Path, path: str) -> str:
+    return (read_beneath(top, path, HEAD_BYTES) or b"").decode("utf-8", "replace")

@@ -12,8 +12,9 @@ from autopilot.domain.evidence import Change, CommandRun, Counts, Finding
 from autopilot.domain.phase import Criterion, PhaseType
 from autopilot.domain.process import Ran, Sandbox, killer
 from autopilot.domain.settings import Commands, Limits
+from autopilot.evidence import canary as planting
 from autopilot.evidence import junit_reports as junit
-from autopilot.evidence import own_package, planting
+from autopilot.evidence import own_package
 from autopilot.evidence.content import check_content as content
 from autopilot.evidence.content import references
 from autopilot.evidence.tamper.detectors import detect

@@ -4,7 +4,7 @@ from autopilot.domain.results import Unanswered
 from autopilot.domain.verdict import Retry, Stop, Verdict
 from autopilot.gates.rules import Claims, Evidence, Facts, Gate, Opinions, Rule
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.handoff import SAVED, ran_dry
+from autopilot.policy.task_progress import SAVED, ran_dry
 
 
 class SilenceFacts(Facts, frozen=True, kw_only=True):

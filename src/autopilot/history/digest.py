@@ -1,10 +1,10 @@
-"""What is left of a pass when it is over: its steps and calls in a few words each, for those who count and sum."""
+"""Summarizes each finished step and call of an attempt in a few fields."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from autopilot.domain.events import AgentAnswered, Entry, StepFinished
+from autopilot.domain.events import AgentAnswered, Entry, Event, StepFinished, StepStarted
 from autopilot.domain.evidence import CommandRun, Usage, Work
 from autopilot.domain.results import Debugged, Executed, Fixed, Planned, Researched, Triaged, Unanswered, Verified
 from autopilot.domain.value import Value
@@ -230,3 +230,20 @@ def _error(step: StepFinished) -> str | None:
         case Advance(because=because) if because and step.step not in MACHINERY:
             return because.removeprefix(SET_ASIDE)
     return None
+
+
+class LeftBehind(Value, frozen=True, kw_only=True):
+    """By a step's id the commits before and after it, by a call's the planning files it wrote."""
+
+    steps: dict[str, tuple[str, str]] = {}
+    wrote: dict[str, dict[str, str]] = {}
+
+
+def left_behind(events: Sequence[Event], phase: str) -> LeftBehind:
+    """`phase` is `<run>/<phase>`. A step that was begun twice is taken from where it began last."""
+    begun = {(event.step, event.n): event.base for event in events if isinstance(event, StepStarted)}
+    ended = [event for event in events if isinstance(event, StepFinished) and (event.step, event.n) in begun]
+    return LeftBehind(
+        steps={f"{phase}/{event.step}/{event.n}": (begun[event.step, event.n], event.commit) for event in ended},
+        wrote={event.call: event.wrote for event in events if isinstance(event, AgentAnswered) and event.wrote},
+    )

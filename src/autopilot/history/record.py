@@ -29,8 +29,7 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.phase import Phase, Plan, Task
 from autopilot.domain.results import PlanChecked, StepResult, Triaged, Unanswered
-from autopilot.domain.run_caps import capped
-from autopilot.domain.settings import Limits
+from autopilot.domain.settings import Limits, capped
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.history.run_index import Chronicle, Times

@@ -1,12 +1,12 @@
-"""A run's entries sorted by phase once, so that what is computed from them stays linear in their number."""
+"""Sorts the entries of a run by phase, once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
 from autopilot.domain.events import Entry, Noted, PhaseFinished, PhaseSkipped, PhaseStarted, VerdictGiven
-from autopilot.domain.rework import Before
+from autopilot.domain.rework import Before, Scored
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.history.best_attempt import counted, kept, outcome_kept
 from autopilot.history.record import PhaseRecord, RunRecord
@@ -151,3 +151,16 @@ def in_order(run: RunRecord, phases: Mapping[str, tuple[PhaseRecord, ...]]) -> t
     held = {(id_, record.brief.number): record for id_, passes in phases.items() for record in passes}
     begun = ((started.brief.phase.id, started.brief.number) for started in run.of(PhaseStarted))
     return tuple(held[key] for key in dict.fromkeys(begun) if key in held)
+
+
+def scored_at(at: str, finished: PhaseFinished) -> Scored | None:
+    """HIST-01: a pass's line of the score history; None for one without a score."""
+    score = finished.outcome.alignment_score
+    if score is None:
+        return None
+    return Scored(score=score, timestamp=at, flag=finished.mode, cycle=finished.turn or finished.cycle)
+
+
+def merged(before: Iterable[Scored], then: Iterable[Scored]) -> tuple[Scored, ...]:
+    """By time; what both tell is told once."""
+    return tuple(sorted(dict.fromkeys((*before, *then)), key=lambda scored: scored.timestamp))

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.asked_papers import Kept, Paper, empty, understood
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.user_answers import Kept, Paper, empty, understood
 from autopilot.files.home_files import open_file, read_file
 from autopilot.journal.durable_files import make_folder, write_atomic
 from autopilot.journal.storage_errors import translated

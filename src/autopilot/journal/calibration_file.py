@@ -7,7 +7,7 @@ import msgspec
 from autopilot.files.home_files import read_file
 from autopilot.journal.durable_files import make_folder, write_atomic
 from autopilot.journal.storage_errors import translated
-from autopilot.policy.calibration import Calibration
+from autopilot.policy.deferral import Calibration
 from autopilot.text.checksum import intact, sealed
 
 

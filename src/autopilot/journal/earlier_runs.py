@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from autopilot.domain.attempt import DoneBefore
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     CompletionFinished,
     Entry,
@@ -20,15 +19,14 @@ from autopilot.domain.events import (
     VerdictGiven,
 )
 from autopilot.domain.phase import EvidenceSource, Phase, Plan, Roadmap, number_of, same_phase
-from autopilot.domain.results import Planned
+from autopilot.domain.results import COMPLETION, Planned
 from autopilot.domain.rework import Before, Scored, Standing
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import ALREADY_SATISFIED, Advance, Verdict
 from autopilot.history.best_attempt import best
 from autopilot.history.record import RunRecord
 from autopilot.history.run_index import judged
-from autopilot.history.scores import merged, scored_at
-from autopilot.history.timeline import settled
+from autopilot.history.timeline import merged, scored_at, settled
 from autopilot.ports.agents import Journal
 
 # A pass that ended; one that was only begun leaves what stood before it.

@@ -1,9 +1,9 @@
-"""The folder `.autopilot/inbox`: what a person says while a run holds the journal, a file each."""
+"""Stores what a person tells a running process: verdicts, and requests to try again now."""
 
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -83,3 +83,25 @@ def _said(content: bytes) -> Said | None:
         return msgspec.json.decode(content, type=Said) if intact(content) else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+class FileNudge:
+    """
+    Names the waits it is about, so it does not matter whether it arrives before or after a process looks for it.
+
+    A comparison with what was there before would lose a request that is made between the two looks.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "inbox" / "retry"
+
+    def put(self, waits: Iterable[str]) -> None:
+        """Replaces the request before it: whoever asks names all waits that are open, so none is dropped."""
+        make_folder(self._path.parent)
+        write_atomic(self._path, "".join(f"{wait}\n" for wait in waits).encode())
+
+    def names(self, wait: str) -> bool:
+        try:
+            return wait in read_file(self._path).decode("utf-8", "replace").splitlines()
+        except OSError:
+            return False

@@ -1,4 +1,4 @@
-"""The journal on disk: an append-only SQLite file, chained with the user's key, its end also kept in a HEAD file."""
+"""Stores the journal in an append-only, hash-chained SQLite file."""
 
 import sqlite3
 import threading
@@ -16,7 +16,7 @@ from autopilot.journal import storage_errors as failures
 from autopilot.journal.chain import Chain, Tip, Unchecked
 from autopilot.journal.codec import UPGRADES, decode, encode
 from autopilot.journal.durable_files import flush_folder, make_folder
-from autopilot.journal.head import HeadFile, head_path, newest, read_slots
+from autopilot.journal.head import HeadFile, head_path, newest, read_head, read_slots
 from autopilot.journal.rows import Bound
 from autopilot.journal.storage_errors import translated
 from autopilot.ports.agents import Clock
@@ -267,3 +267,32 @@ def _check_pages(db: sqlite3.Connection, path: Path) -> None:
     found = db.execute("pragma quick_check(1)").fetchone()[0]
     if found != "ok":
         raise failures.damaged(path, "its pages do not fit together")
+
+
+MOST = 2_000
+
+
+class Tail:
+    """
+    Hands out every entry once, in the order of the journal, each checked against the one before it.
+
+    `strange` says why the journal is not the user's own, and so could not be checked; empty where it is.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._tip = path, Tip()
+        self.strange = ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether there may be something new: one small file is read, the journal is not opened."""
+        return (read_head(head_path(self._path)) or Tip()) != self._tip
+
+    def news(self, most: int = MOST) -> list[tuple[str, Entry]]:
+        """What came since the last call, up to `most`. Raises `StorageFailed` for a journal that is not the same."""
+        if self._tip == Tip() and not self._path.exists():
+            return []
+        journal = SqliteJournal.look(self._path)
+        self.strange = journal.bound.strange
+        found, self._tip = journal.behind(self._tip, most)
+        return found

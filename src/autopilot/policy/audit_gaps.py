@@ -4,11 +4,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
 from autopilot.domain.answers import AuditOpinion, GapDetail, RequirementCheck
-from autopilot.domain.completion import FixedGap, Gap, RemainingGap, Requirement, SelfAudit, Size
 from autopilot.domain.events import CompletionFinished, RunStarted, StepFinished
 from autopilot.domain.evidence import Change
 from autopilot.domain.phase import Phase
-from autopilot.domain.results import Audited, Mended
+from autopilot.domain.results import Audited, FixedGap, Gap, Mended, RemainingGap, Requirement, SelfAudit, Size
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.history.record import PhaseRecord
 

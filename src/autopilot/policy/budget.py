@@ -1,9 +1,12 @@
-"""What a phase is expected to cost in tokens, before it runs (MTRC-02), and what is said of it. Pure."""
+"""Estimates the tokens of a phase and bounds what a call may cost and say."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from autopilot.domain.phase import Phase, Plan
+from autopilot.domain.value import Value
+from autopilot.history.digest import PassDigest, Spent
+from autopilot.history.totals import Sums, tallied
 
 PASS_TOKENS = 50_000
 TASK_TOKENS = {"simple": 15_000, "medium": 30_000, "complex": 60_000}
@@ -67,3 +70,96 @@ def session_warning(estimates: Mapping[str, int], budget: int = SESSION_TOKENS) 
         f"Estimated cost ({cost} tokens) exceeds 80% of session budget. Consider splitting into smaller batches. "
         f"If context runs out mid-session, run `autopilot {second_half}`."
     )
+
+
+class Budget(Value, frozen=True, kw_only=True):
+    """`response`: lines an answer may have before it is cut; `summary`: lines that are read where there is no JSON."""
+
+    response: int
+    summary: int
+
+
+BUDGETS: dict[str, Budget] = {
+    "preflight":        Budget(response=15,  summary=5),
+    "triage":           Budget(response=30,  summary=5),
+    "research":         Budget(response=200, summary=10),
+    "plan":             Budget(response=300, summary=10),
+    "plan_check":       Budget(response=50,  summary=5),
+    "execute":          Budget(response=500, summary=15),
+    "mini_verify":      Budget(response=30,  summary=5),
+    "verify":           Budget(response=200, summary=10),
+    "judge":            Budget(response=100, summary=5),
+    "judge_divergence": Budget(response=100, summary=5),
+    "rate":             Budget(response=150, summary=5),
+    "debug":            Budget(response=200, summary=10),
+}  # fmt: skip
+# Roles that no rule names answer briefly: as much as a debugger is enough for each.
+OTHERS = BUDGETS["debug"]
+
+
+def budget_of(role: str) -> Budget:
+    return BUDGETS.get(role, OTHERS)
+
+
+class Ingested(Value, frozen=True, kw_only=True):
+    """What of an answer's text is read, and what is to be told about it."""
+
+    text: str
+    issues: tuple[str, ...] = ()
+
+
+def ingest(role: str, step: str, text: str, printed: int, *, answered: bool) -> Ingested:
+    """
+    BUD-02: the text as it is, or what is left of one over its budget: nothing beside its JSON, or its last lines.
+
+    `printed` counts the lines of the whole response, of which `text` may be only the end.
+    """
+    budget, lines = budget_of(role), max(printed, len(text.splitlines()))
+    if lines <= budget.response:
+        return Ingested(text=text)
+    warning = f"Agent {step} exceeded budget ({lines} > {budget.response} lines). Truncating to JSON/SUMMARY only."
+    return Ingested(text="" if answered else summary(role, text), issues=(warning,))
+
+
+def summary(role: str, text: str) -> str:
+    """The last lines of a text, as many as the role's budget lets in."""
+    return "\n".join(text.splitlines()[-budget_of(role).summary :])
+
+
+LETTERS_A_TOKEN = 4
+TOKENS_A_LINE = 12
+
+
+def answers(passes: Iterable[PassDigest]) -> Sums:
+    """What the calls so far have cost."""
+    return tallied(passes).whole
+
+
+def spent(passes: Iterable[PassDigest]) -> Spent:
+    """Summed over the passes."""
+    return tallied(passes).whole.figures.spent
+
+
+class Debit(Value, frozen=True, kw_only=True):
+    """What a call is reckoned to cost before it is made. `tokens` are those that do not come from a cache."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+
+def debit(role: str, prompt: str, made: Sums) -> Debit:
+    """
+    The worst case: the prompt and as much as the role may answer, or what such a call has cost in this run, if more.
+
+    A role that was asked before may cost as much as its dearest call, another one as much as calls do on average.
+    Dollars that nobody told are unknown, and nothing is set aside for them.
+    """
+    own, told = made.dearest.get(role), made.figures
+    tokens = own.tokens if own else _mean(told.fresh, told.calls - told.untold_tokens)
+    usd = own.usd if own else _mean(made.call_usd, told.calls - told.untold_usd)
+    least = -(-len(prompt) // LETTERS_A_TOKEN) + budget_of(role).response * TOKENS_A_LINE
+    return Debit(tokens=max(least, int(tokens)), usd=usd)
+
+
+def _mean(total: float, count: int) -> float:
+    return total / count if count else 0.0

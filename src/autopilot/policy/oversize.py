@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from autopilot.domain.attempt import SplitDetails, SubPhase
 from autopilot.domain.phase import Complexity, Plan, Task
 from autopilot.domain.results import Planned
-from autopilot.domain.returns import SplitDetails, SubPhase
 from autopilot.domain.verdict import Advance
 from autopilot.history.record import PhaseRecord
 

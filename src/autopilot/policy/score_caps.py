@@ -1,9 +1,9 @@
-"""How high a criterion may score: one table of reasons to hold a row of the scorecard down (RATE-05, RATE-09). Pure."""
+"""Caps the score of a criterion: one table of reasons (RATE-05, RATE-09)."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import msgspec
 
@@ -14,8 +14,40 @@ from autopilot.domain.results import Lowered
 from autopilot.domain.value import Value
 from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 from autopilot.policy.facts.behavior_traces import Reading, about, reading_of
-from autopilot.policy.scores import HIGHEST
 from autopilot.text.numbers import read_number
+
+HIGHEST = 10.0
+BANDS = (
+    (9.5, "excellence"), (8.0, "good"), (7.0, "acceptable"), (5.0, "significant_gaps"), (3.0, "major_failures"),
+)  # fmt: skip
+
+
+def band(score: float) -> str:
+    """RATE-06."""
+    return next((name for least, name in BANDS if score >= least), "not_implemented")
+
+
+def score(opinion: RateOpinion) -> float:
+    """RATE-07, RATE-08, AMB-31: the mean of the scorecard, floored; the rater's own number only if it is lower."""
+    rows = [Decimal(str(_bounded(row.score))) for row in opinion.scorecard]
+    mean = sum(rows, Decimal(0)) / len(rows)
+    own = opinion.alignment_score
+    lower = mean if own is None else min(mean, Decimal(str(_bounded(own))))
+    return float(lower.quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
+
+
+def mean_score(scores: Iterable[float | None]) -> float | None:
+    """SPLT-05, AMB-31: the mean, floored to one decimal; None unless every part has a score."""
+    known = [None if one is None else Decimal(str(one)) for one in scores]
+    rows = [one for one in known if one is not None]
+    if not rows or len(rows) < len(known):
+        return None
+    return float((sum(rows, Decimal(0)) / len(rows)).quantize(Decimal("0.1"), rounding=ROUND_FLOOR))
+
+
+def _bounded(number: float) -> float:
+    return min(max(number, 0.0), HIGHEST)
+
 
 BELOW_ACCEPTABLE, BELOW_GAPS, ACCEPTABLE = 6.9, 4.9, 7.0
 _NAME = r"[\w.@+()\[\]$~-]"

@@ -1,12 +1,17 @@
-"""How far a pass has come: what its entries say about tasks, fixes, debug rounds and re-plans. Pure."""
+"""Decides which task is next and how many tries are left."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
+import msgspec
+
+from autopilot.domain.answers import FixClaim, WorkClaim
 from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Change, CommandRun, Work
 from autopilot.domain.phase import Kind, Plan, Task
 from autopilot.domain.results import (
+    Batch,
     Debugged,
     Executed,
     Fixed,
@@ -15,11 +20,62 @@ from autopilot.domain.results import (
     Planned,
     Rated,
     Triaged,
+    Unanswered,
     Verified,
 )
-from autopilot.domain.verdict import SET_ASIDE, Advance, Retry
+from autopilot.domain.verdict import SET_ASIDE, Advance, Retry, Stop
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.task_order import task_order
+
+Place = tuple[int, int]
+
+
+def task_order(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks one after another; ties stay in plan order."""
+    return tuple(task for group in sub_waves(tasks) for task in group)
+
+
+def sub_waves(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], ...]:
+    """
+    EXEC-W1: groups of tasks that could be carried out at the same time, in order.
+
+    No two tasks of a group touch the same file or need each other. A task never comes before one it depends on, even if
+    the plan puts that one into a later wave.
+    """
+    places: dict[str, Place] = {}
+    for task in _sorted(tasks):
+        places[task.id] = _place(task, tasks, places)
+    groups = sorted(set(places.values()))
+    return tuple(tuple(task for task in tasks if places[task.id] == group) for group in groups)
+
+
+def _sorted(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Dependencies first, then by wave and plan order. Plan-check lets no cycle through; one would keep plan order."""
+    known = {task.id: task for task in tasks}
+    rank = {task.id: (task.wave, at) for at, task in enumerate(tasks)}
+    sorter = TopologicalSorter({task.id: [need for need in task.depends_on if need in known] for task in tasks})
+    try:
+        sorter.prepare()
+    except CycleError:
+        return tuple(tasks)
+    ordered: list[Task] = []
+    ready: set[str] = set()
+    while sorter.is_active():
+        ready |= set(sorter.get_ready())
+        first = min(ready, key=lambda task: rank[task])
+        ready.remove(first)
+        sorter.done(first)
+        ordered.append(known[first])
+    return tuple(ordered)
+
+
+def _place(task: Task, tasks: Sequence[Task], places: Mapping[str, Place]) -> Place:
+    """Wave and sub-wave: the task's own wave or that of its latest dependency, behind whatever it must follow there."""
+    needed = [places[need] for need in task.depends_on if need in places]
+    wave = max([task.wave, *(place[0] for place in needed)])
+    rivals = [places[t.id] for t in tasks if t.id in places and t.id != task.id and set(t.files) & set(task.files)]
+    ahead = [sub for at, sub in (*needed, *rivals) if at == wave]
+    return wave, max(ahead, default=0) + 1
+
 
 PROSE = (".md", ".rst", ".adoc", ".txt")
 Route = Literal["", "research", "plan", "plan_check"]
@@ -278,3 +334,70 @@ def worse(before: CommandRun, after: CommandRun) -> bool:
     if before.tests.failing:
         return not after.tests.failing or bool(set(after.tests.failing) - set(before.tests.failing))
     return before.tests.executed == 0 and bool(after.tests.failing)
+
+
+MOST_TASKS = 8
+
+
+def batched(record: PhaseRecord) -> bool:
+    """Not where the user has split the work into plan files: their waves say what comes after what."""
+    parts = record.plan.parts if record.plan else ()
+    return not parts and len(auto_tasks(record)) > MOST_TASKS
+
+
+def batch_of(record: PhaseRecord) -> Batch | None:
+    """What the one call did; None while it has not been made."""
+    done = (s.result.batch for s in since_plan(record) if isinstance(s.result, Executed))
+    return next((batch for batch in done if batch), None)
+
+
+def share(record: PhaseRecord, task: Task, whole: Change) -> tuple[str, ...]:
+    """The task's own part of the change: a file of several tasks is the last one's, and so is one nobody named."""
+    tasks = auto_tasks(record)
+    owners = {file: named.id for named in tasks for file in named.files}
+    return tuple(f.path for f in whole.files if owners.get(f.path, tasks[-1].id) == task.id)
+
+
+def claim_for(record: PhaseRecord, task: Task, claim: WorkClaim) -> WorkClaim:
+    """What the batch's claim says of the task. An admission that names no task is the last one's to answer for."""
+    tasks = auto_tasks(record)
+    named = any(t.id in claim.tasks_failed for t in tasks)
+    mine = task.id in claim.tasks_failed if named else task.id == tasks[-1].id
+    return msgspec.structs.replace(
+        claim,
+        tasks_failed=claim.tasks_failed if mine else "",
+        commit_shas=(),
+        evidence=tuple(e for e in claim.evidence if e.task_id == task.id),
+    )
+
+
+EXHAUSTED = "context_exhausted"
+SAVED = "context_exhaustion: partial progress saved to HANDOFF.md"
+EXECUTORS = frozenset({"execute", "fix"})
+REPORTED = "context_exhaustion"
+
+
+def ran_dry(step: str, outcome: str) -> bool:
+    """Whether a silence means that the executor's context was used up: asking again would end the same way."""
+    return step in EXECUTORS and outcome == EXHAUSTED
+
+
+def says_exhausted(answer: msgspec.Struct) -> bool:
+    """Whether whoever did the work says it had to stop for want of context. Believed, since it can only cost them."""
+    if not isinstance(answer, WorkClaim | FixClaim):
+        return False
+    return answer.context_exhausted or any(i.strip().startswith(REPORTED) for i in answer.issues_detected)
+
+
+def handed_over(record: PhaseRecord) -> bool:
+    """Whether the pass ended that way and its work waits to be carried on."""
+    last = record.finished[-1] if record.finished else None
+    if last is None or not isinstance(last.result, Unanswered) or not isinstance(last.verdict, Stop):
+        return False
+    return ran_dry(last.step, last.result.outcome)
+
+
+def tasks_done(record: PhaseRecord) -> tuple[str, ...]:
+    """What need not be done again: handed over by earlier passes, or accepted in this one."""
+    accepted = tuple(task for task, state in task_states(record).items() if state == "verified")
+    return (*record.brief.done, *accepted)

@@ -7,12 +7,11 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from autopilot.domain.agent_call import Call, Reply
+from autopilot.domain.agent_call import Asking, Call, Reply
 from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event
 from autopilot.domain.evidence import Change, CommandRun, FileTexts, Finding
 from autopilot.domain.phase import Criterion, PhaseFiles, PhaseType, Plan
-from autopilot.domain.questions import Asking
 from autopilot.domain.results import StepResult
 from autopilot.domain.settings import Commands
 from autopilot.domain.value import Value

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.domain.value import Value
-from autopilot.sessions.session_modes import Executed
+from autopilot.sessions.selector import Executed
 
 MOST_PHASES = 3
 MOST_PRIORITIES = 5

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autopilot.domain.value import Value
-from autopilot.text.sessions_numbers import clamp, measured, number_in, shown
+from autopilot.text.numbers import clamp, measured, number_in, shown
 
 
 class Bound(Value, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from autopilot.domain.value import Value
 from autopilot.sessions.machine.stall import Stalled
-from autopilot.text.sessions_numbers import number_of, rounded, shown
+from autopilot.text.numbers import number_of, rounded, shown
 
 Switch = Literal[
     "max-sessions-reached",

@@ -10,8 +10,8 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from autopilot.domain.value import Value
-from autopilot.sessions.session_modes import MODES
-from autopilot.text.sessions_numbers import clamp, measured
+from autopilot.sessions.selector import MODES
+from autopilot.text.numbers import clamp, measured
 
 ACCURACY = "mode-selector-accuracy"
 SIZING = "effective-sizing"

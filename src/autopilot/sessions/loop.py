@@ -21,7 +21,7 @@ from autopilot.sessions.kill_switches import Boundary, Kill
 from autopilot.sessions.machine.resources import Assessment
 from autopilot.sessions.machine.stall import Pulse
 from autopilot.sessions.selector import Recommendation
-from autopilot.text.sessions_numbers import measured, shown
+from autopilot.text.numbers import measured, shown
 
 DRY_RUN = "dry-run preview \u2014 no sessions executed"
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.kill_switches import HINTS, Switch
 from autopilot.sessions.loop import LoopEnd
 from autopilot.sessions.selector import Recommendation
-from autopilot.text.sessions_numbers import shown
+from autopilot.text.numbers import shown
 
 WAITS_FOR_A_PERSON = 11
 EXITS: dict[Switch, int] = {

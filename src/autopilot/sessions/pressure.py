@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from autopilot.domain.value import Value
-from autopilot.text.sessions_numbers import clamp, measured, rounded
+from autopilot.text.numbers import clamp, measured, rounded
 
 Level = Literal["low", "medium", "high"]
 KEYWORD_SHARE = 0.25

@@ -1,12 +1,35 @@
-"""Which mode the next session should have, and how sure that is. Pure; it always answers."""
+"""Recommends the mode of the next session and how sure it is."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from autopilot.domain.value import Value
 from autopilot.sessions.pressure import Pressure, effectiveness, pressure_of
-from autopilot.sessions.session_modes import DEFAULT, MODES, NOT_SWAPPED_INTO, TIERS, Mode
-from autopilot.text.sessions_numbers import clamp, measured, rounded, shown, whole
+from autopilot.text.numbers import clamp, measured, rounded, shown, whole
+
+Mode = Literal["housekeeping", "feature", "deep", "discovery", "evolve", "plan-retro"]
+Executed = Literal["feature", "deep", "housekeeping"]
+Exclusivity = Literal["exclusive", "parallel-ok", "always-ok"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+EXECUTED: tuple[Executed, ...] = get_args(Executed)
+DEFAULT: Mode = "feature"
+# A swap never leads into these: they look and think, and leave nothing to judge a session by.
+NOT_SWAPPED_INTO = frozenset({"discovery", "plan-retro"})
+TIERS: dict[str, Mode] = {"fast": "housekeeping", "standard": "feature", "deep": "deep"}
+
+_BESIDE: dict[str, Exclusivity] = {
+    **dict.fromkeys(("bootstrap", "housekeeping", "memory-cleanup"), "exclusive"),
+    **dict.fromkeys(("deep", "feature"), "parallel-ok"),
+    **dict.fromkeys(("discovery", "evolve", "plan", "plan-retro", "repo-audit", "portfolio"), "always-ok"),
+}
+KNOWN = frozenset(_BESIDE)
+
+
+def exclusivity(mode: str) -> Exclusivity:
+    """Whether a session in this mode may run while another does; of an unknown mode it may not."""
+    return _BESIDE.get(mode, "exclusive")
+
 
 LOW_COMPLETION, HIGH_CARRYOVER, SOME_CARRYOVER = 0.5, 0.3, 0.2
 STRONG, TREND_OF = 0.9, 3

@@ -13,8 +13,8 @@ from autopilot.sessions.files.loop_record import default_run_id, duration_s, mom
 from autopilot.sessions.files.private_files import write_private
 from autopilot.sessions.files.session_record import clamped, problem_in, stamped
 from autopilot.sessions.learnings import Learning
-from autopilot.sessions.machine.wave_gate import Decision
-from autopilot.sessions.session_modes import Executed
+from autopilot.sessions.machine.resources import Decision
+from autopilot.sessions.selector import Executed
 
 Status = Literal["done", "partial", "failed", "spiral"]
 ROLES: dict[Executed, str] = {"feature": "Impl-Core", "deep": "Impl-Polish", "housekeeping": "Quality"}

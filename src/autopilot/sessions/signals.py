@@ -13,8 +13,18 @@ from autopilot.sessions.files import next_session as state_fields
 from autopilot.sessions.files.jsonl import objects_in
 from autopilot.sessions.files.next_session import StateFields
 from autopilot.sessions.files.session_record import normalised, problem_in, recent
-from autopilot.sessions.selector import STRONG, TREND_OF, Recommendation, Signals, select
-from autopilot.sessions.session_modes import EXECUTED, MODES, TIERS, Executed, Mode
+from autopilot.sessions.selector import (
+    EXECUTED,
+    MODES,
+    STRONG,
+    TIERS,
+    TREND_OF,
+    Executed,
+    Mode,
+    Recommendation,
+    Signals,
+    select,
+)
 
 LAST_SESSIONS = 10
 

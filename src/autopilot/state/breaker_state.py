@@ -8,8 +8,8 @@ from autopilot.domain.errors import BreakerOpen
 from autopilot.domain.events import RunStopped
 from autopilot.history.digest import PassDigest
 from autopilot.history.record import RunRecord
+from autopilot.policy.budget import spent
 from autopilot.policy.loops import BREAKER, tries
-from autopilot.policy.spending import spent
 from autopilot.text.times import iso
 
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import msgspec
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     Noted,
     PhaseFinished,
@@ -17,20 +16,20 @@ from autopilot.domain.events import (
     VerdictGiven,
 )
 from autopilot.domain.phase import Phase
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.history.active_time import active_time
 from autopilot.history.digest import PassDigest, digest_of
 from autopilot.history.record import PhaseRecord, RunRecord
 from autopilot.history.timeline import History, Timeline, in_order
 from autopilot.history.totals import Tally, tallied
-from autopilot.policy.deferrals import Counts, counts, deferral_history, settled_ends, threshold_of
+from autopilot.policy.deferral import Counts, counts, deferral_history, settled_ends, threshold_of
 from autopilot.policy.taken_in import share, tokens_of
 from autopilot.policy.uniform_scores import suspects
 from autopilot.state.breaker_state import breaker_state, spending
 from autopilot.state.completion_state import completion_state
 from autopilot.state.event_log import EventLog, Source
-from autopilot.state.phase_state import phase_state
-from autopilot.state.projection_parts import part_states, part_tokens, wholes_of
+from autopilot.state.phase_state import part_states, part_tokens, phase_state, wholes_of
 from autopilot.text.clean import harmless
 
 VERSION = "1.0"

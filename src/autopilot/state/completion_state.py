@@ -5,9 +5,8 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.completion import Gap
 from autopilot.domain.events import CompletionFinished, StepFinished, StepStarted
-from autopilot.domain.results import Audited, Bumped, Integrated, Mended, Unanswered
+from autopilot.domain.results import Audited, Bumped, Gap, Integrated, Mended, Unanswered
 from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.history.record import PhaseRecord, RunRecord

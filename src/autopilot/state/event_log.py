@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     CompletionFinished,
     CompletionStarted,
@@ -25,7 +24,17 @@ from autopilot.domain.events import (
     StepStarted,
     VerdictGiven,
 )
-from autopilot.domain.results import Debugged, Executed, Fixed, MiniVerified, Rated, StepResult, Unanswered, Verified
+from autopilot.domain.results import (
+    COMPLETION,
+    Debugged,
+    Executed,
+    Fixed,
+    MiniVerified,
+    Rated,
+    StepResult,
+    Unanswered,
+    Verified,
+)
 from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.history.digest import PassDigest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from autopilot.policy.scores import mean_score
+from autopilot.policy.score_caps import mean_score
 
 
 def metrics_of(state: Mapping[str, Any]) -> dict[str, Any]:

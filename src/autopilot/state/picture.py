@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.phase import NEVER_RUN
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.settings import Limits
 from autopilot.domain.value import Value
 

@@ -6,14 +6,13 @@ from typing import TypeVar
 import msgspec
 
 from autopilot.domain.attempt import Brief
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry, StepFinished, StepStarted
 from autopilot.domain.phase import Plan
-from autopilot.domain.results import Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered
+from autopilot.domain.results import COMPLETION, Executed, Fixed, MiniVerified, PlanChecked, Rated, Unanswered
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.history.digest import tokens_of
 from autopilot.history.record import remediation_task
-from autopilot.policy.task_order import task_order
+from autopilot.policy.task_progress import task_order
 from autopilot.state.picture import (
     AgentCall,
     CallRow,
@@ -31,9 +30,8 @@ from autopilot.state.picture import (
     Wait,
 )
 from autopilot.state.wait_words import interrupted_line
-from autopilot.text.duration import seconds_between, short
-from autopilot.text.text import clean
-from autopilot.text.times import elapsed
+from autopilot.text.clean import clean
+from autopilot.text.times import elapsed, seconds_between, short
 
 MOST_ROWS, MOST_RECENT = 12, 60
 STEPS_KEPT, CALLS_KEPT = 20, 20

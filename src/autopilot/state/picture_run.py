@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     CompletionFinished,
     CompletionStarted,
@@ -24,11 +23,10 @@ from autopilot.domain.events import (
     VerdictGiven,
     stream_of,
 )
-from autopilot.domain.headings import EXECUTE, heading_of
-from autopilot.domain.models import known_model
 from autopilot.domain.phase import RoadmapTaken
+from autopilot.domain.results import COMPLETION, EXECUTE, heading_of
 from autopilot.domain.rework import Before
-from autopilot.domain.run_caps import capped
+from autopilot.domain.settings import capped, known_model
 from autopilot.domain.verdict import Advance, AskHuman, Outcome, Stop, Verdict, takes_a_word
 from autopilot.history.record import RunRecord
 from autopilot.history.timeline import settled
@@ -39,9 +37,8 @@ from autopilot.state.picture import Caution, OpenPass, PhaseRow, Picture, Tally,
 from autopilot.state.picture_attempt import after_step, happened, kept_short, opened
 from autopilot.state.picture_waits import of_wait, resumed
 from autopilot.state.wait_words import note_line
-from autopilot.text.duration import seconds_between
-from autopilot.text.text import clean
-from autopilot.text.times import iso
+from autopilot.text.clean import clean
+from autopilot.text.times import iso, seconds_between
 
 MOST_CAUTIONS = 40
 # What people were asked before a run has streams of its own, which are no runs.

@@ -7,7 +7,7 @@ from autopilot.policy.failover import in_form
 from autopilot.state.picture import OpenPass, Picture, StepRow, Wait
 from autopilot.state.picture_attempt import happened
 from autopilot.state.wait_words import name_of, told
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 from autopilot.text.times import elapsed
 
 

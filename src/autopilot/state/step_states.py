@@ -5,11 +5,9 @@ from hashlib import sha256
 from typing import Any
 
 from autopilot.domain.answers import SEVERITY
-from autopilot.domain.attempt import PhaseOutcome
+from autopilot.domain.attempt import PhaseOutcome, plan_name
 from autopilot.domain.events import Entry, StepFinished
 from autopilot.domain.evidence import CommandRun, Work
-from autopilot.domain.headings import heading_of
-from autopilot.domain.plan_names import plan_name
 from autopilot.domain.results import (
     Compared,
     Executed,
@@ -25,6 +23,7 @@ from autopilot.domain.results import (
     Triaged,
     Unanswered,
     Verified,
+    heading_of,
 )
 from autopilot.domain.verdict import Advance, AskHuman
 from autopilot.history.record import PhaseRecord

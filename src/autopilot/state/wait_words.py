@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import AgentAnswered, Entry, Noted, WaitEnded, WaitStarted
-from autopilot.policy.deferrals import ADJUSTED, RESOLVED, TOO_MANY
+from autopilot.domain.results import COMPLETION
+from autopilot.policy.deferral import ADJUSTED, RESOLVED, TOO_MANY
 from autopilot.policy.failover import in_form
-from autopilot.text.duration import short
-from autopilot.text.text import clean
-from autopilot.text.times import elapsed
+from autopilot.text.clean import clean
+from autopilot.text.times import elapsed, short
 
 _SPOKEN = frozenset({ADJUSTED, RESOLVED, TOO_MANY})
 # A call is named by run, phase, step and number.

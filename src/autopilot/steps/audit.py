@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import AuditOpinion
-from autopilot.domain.completion import Requirement
-from autopilot.domain.questions import Objection, Question
-from autopilot.domain.results import Audited
+from autopilot.domain.results import Audited, Requirement
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.audit_gaps import gaps_in, in_scope, missing
 from autopilot.ports.agents import Tools

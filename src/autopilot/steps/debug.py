@@ -1,8 +1,8 @@
 """Have a debugger mend the phase as a whole, from what verification found."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import FixClaim
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Debugged, Verified
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.held_out import veiled

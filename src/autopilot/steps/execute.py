@@ -1,14 +1,13 @@
 """Have an agent carry out one task, commit what it did, and run the task's criteria on it."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import WorkClaim
 from autopilot.domain.evidence import Change, CommandRun, Finding
 from autopilot.domain.phase import Task, padded
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Batch, Executed, Primed
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.batch import batch_of, batched, claim_for, share
 from autopilot.policy.facts.held_out import veiled
-from autopilot.policy.task_progress import auto_tasks, task_states, waiting_task
+from autopilot.policy.task_progress import auto_tasks, batch_of, batched, claim_for, share, task_states, waiting_task
 from autopilot.ports.agents import Tools
 from autopilot.steps.checks.executor_context import prime, primed_lines
 from autopilot.steps.checks.facts import work_facts

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import FixClaim
 from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.phase import Task
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Executed, Fixed
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.held_out import hidden, veiled

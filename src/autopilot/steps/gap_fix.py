@@ -1,10 +1,9 @@
 """Have one gap closed that the audit found, commit it, and run all that the run's phases promised on the new tree."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import FixClaim, WorkClaim
-from autopilot.domain.completion import Gap
 from autopilot.domain.phase import Task
-from autopilot.domain.questions import Question
-from autopilot.domain.results import Mended
+from autopilot.domain.results import Gap, Mended
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.audit_gaps import next_gap, routed
 from autopilot.policy.facts.held_out import veiled

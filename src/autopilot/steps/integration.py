@@ -1,14 +1,14 @@
 """Run everything the run's phases promised on the finished tree, and ask a reviewer whether they hold together."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import IntegrationOpinion
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Integrated
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.audit_gaps import covers
 from autopilot.policy.task_progress import new_failures
 from autopilot.ports.agents import Tools
-from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.test_specs import frozen_tests
 from autopilot.steps.prompt import bullets, render
 
 COMMANDS_SHOWN = 30

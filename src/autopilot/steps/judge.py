@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import JudgeOpinion
-from autopilot.domain.questions import Objection, Question
 from autopilot.domain.results import Compared, Judged, Verified
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.behavior_traces import TRACED

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import DivergenceOpinion, Trace
-from autopilot.domain.questions import Objection, Question
 from autopilot.domain.results import Compared, Verified
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.behavior_traces import NOT_TRACED, needs_traces, same_trace, traces_of, untraced

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import CriterionResult, TaskOpinion
 from autopilot.domain.evidence import Finding
 from autopilot.domain.phase import Task
-from autopilot.domain.questions import Objection, Question
 from autopilot.domain.results import Executed, Fixed, MiniVerified
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.tamper_rules import SPOKEN

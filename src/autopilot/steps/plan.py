@@ -1,9 +1,9 @@
 """Turn the phase's goal into tasks, each with commands that show it is done."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import PlanClaim
 from autopilot.domain.errors import ConfigInvalid
 from autopilot.domain.phase import padded
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Planned
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.behavior_traces import TRACED

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import PlanOpinion
 from autopilot.domain.evidence import Finding
 from autopilot.domain.phase import Plan
-from autopilot.domain.questions import Question
 from autopilot.domain.results import PlanChecked, Planned
 from autopilot.history.record import PhaseRecord
 from autopilot.ports.agents import Tools

@@ -6,18 +6,17 @@ from typing import Any
 
 import msgspec
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import Coverage, CriterionScore, RateOpinion
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.questions import Objection, Question
 from autopilot.domain.results import Rated, Verified
 from autopilot.domain.visual import DEDUCTIONS, VisualIssue
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.execution import strongest
 from autopilot.policy.facts import criterion_rows
 from autopilot.policy.facts.behavior_traces import all_traces, behavioural
-from autopilot.policy.score_caps import Sight, charged, held, run_about
-from autopilot.policy.scores import HIGHEST, band, score
+from autopilot.policy.failure_categories import strongest
+from autopilot.policy.score_caps import HIGHEST, Sight, band, charged, held, run_about, score
 from autopilot.policy.task_progress import auto_tasks
 from autopilot.ports.agents import Tools
 from autopilot.steps.artifacts.json_twin import twin, written_at

@@ -1,7 +1,7 @@
 """Have somebody read the code and the specification before anybody plans."""
 
+from autopilot.domain.agent_call import Question
 from autopilot.domain.answers import ResearchClaim
-from autopilot.domain.questions import Question
 from autopilot.domain.results import Researched
 from autopilot.history.record import PhaseRecord
 from autopilot.ports.agents import Tools

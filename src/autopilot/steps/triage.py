@@ -10,7 +10,7 @@ from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.commands import is_gate
 from autopilot.policy.task_progress import declared_kinds
 from autopilot.ports.agents import Tools
-from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.test_specs import frozen_tests
 from autopilot.steps.prompt import criteria_under
 
 NO_CRITERIA = "No verifiable criteria for triage -- routing to full pipeline."

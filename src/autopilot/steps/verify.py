@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
+from autopilot.domain.agent_call import Objection, Question
 from autopilot.domain.answers import VerifyOpinion
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.evidence import Finding
-from autopilot.domain.questions import Objection, Question
 from autopilot.domain.results import Triaged, Verified
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.answer_check import SHOW, places, to_show
@@ -24,17 +24,14 @@ from autopilot.steps.artifacts.verification import verification_paper
 from autopilot.steps.checks import contamination
 from autopilot.steps.checks import extra_scrutiny as enhanced
 from autopilot.steps.checks import visual_check as visual
-from autopilot.steps.checks.canary import canary
 from autopilot.steps.checks.claim_differences import unseen
 from autopilot.steps.checks.exemptions import between, changed_tests, exceptions, judged, left_out
-from autopilot.steps.checks.frozen import frozen_tests
 from autopilot.steps.checks.gate_facts import gate_facts
 from autopilot.steps.checks.old_checks import hollow_criteria, old_checks
-from autopilot.steps.checks.probes import hollow_tasks
+from autopilot.steps.checks.probes import canary, hollow_tasks, steadied
 from autopilot.steps.checks.replaced_plans import replaced_checks
-from autopilot.steps.checks.steadiness import steadied
 from autopilot.steps.checks.tampering import noticed_lines, tampering
-from autopilot.steps.checks.test_specs import spec_criteria
+from autopilot.steps.checks.test_specs import frozen_tests, spec_criteria
 from autopilot.steps.checks.type_checks import content_findings, handlers
 from autopilot.steps.checks.unused_files import orphans
 from autopilot.steps.mini_verify import unclear_rows

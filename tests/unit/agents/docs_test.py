@@ -11,9 +11,10 @@ import pytest
 
 from autopilot.agents.exec_agent import ExecAgent
 from autopilot.agents.scripted import ScriptedAgent
-from autopilot.domain import answers, open_points
+from autopilot.domain import answers
+from autopilot.domain import answers as open_points
 from autopilot.domain.agent_call import ROLES, Call, PhaseRef
-from autopilot.policy.budgets import BUDGETS, budget_of
+from autopilot.policy.budget import BUDGETS, budget_of
 from autopilot.sandbox.processes.children import ChildProcesses
 from support.homes import homes_at
 

@@ -3,9 +3,8 @@
 import pytest
 
 from autopilot.agents.model_profiles import ALIASES, PROFILES, Model, model_at
-from autopilot.domain.models import PROFILES as NAMES
-from autopilot.domain.models import model_of
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import PROFILES as NAMES
+from autopilot.domain.settings import Settings, model_of
 
 
 @pytest.mark.parametrize(

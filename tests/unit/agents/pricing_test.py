@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.agents.pricing import PricedAgent
+from autopilot.agents.wrappers import PricedAgent
 from autopilot.domain.agent_call import Call, PhaseRef, Reply
 from autopilot.domain.evidence import Usage
 from autopilot.planning.start.prices import cost_of

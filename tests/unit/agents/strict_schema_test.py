@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autopilot.agents.strict_schema import strict, unpadded
 from autopilot.domain import answers
-from autopilot.domain.questions import schema_of
+from autopilot.domain.agent_call import schema_of
 
 
 def test_fields_that_may_be_missing_may_be_null() -> None:

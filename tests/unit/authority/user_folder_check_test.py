@@ -7,7 +7,7 @@ import pytest
 
 from autopilot.app.ownership import user_folder_check
 from autopilot.authority.user_folder import UserFolder
-from autopilot.domain.checkup import Check
+from autopilot.domain.request import Check
 from support.repos import git, make_repo, write
 
 

@@ -5,7 +5,7 @@ import pytest
 from autopilot.cli import options as mode_options
 from autopilot.cli.parser import parse
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.modes import CLASHES, Modes
+from autopilot.domain.settings import CLASHES, Modes
 
 FLAGS = {
     "--complete": ["--complete"],

@@ -10,7 +10,7 @@ from autopilot.cli.verbs.receipt_options import RECEIPT_VERBS
 from autopilot.cli.verbs.run import caps_of, request_of
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.request import RunRequest
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import RunCaps
 
 
 def asked(*words: str) -> RunRequest:

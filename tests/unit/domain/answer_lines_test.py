@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.answer_lines import AnswerLine, read_line, read_lines, written
+from autopilot.domain.user_answers import AnswerLine, read_line, read_lines, written
 
 phases = st.from_regex(r"([A-Z]{1,4}-)?[1-9][0-9]{0,3}(\.[1-9][0-9]?)?", fullmatch=True)
 words = st.text(st.characters(blacklist_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60).map(str.strip)

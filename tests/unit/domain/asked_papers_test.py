@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.asked_papers import Paper, empty, understood, with_phase
+from autopilot.domain.user_answers import Paper, empty, understood, with_phase
 
 texts = st.sampled_from(["Which colour?", "which  COLOUR?", "How long?", "Who signs?", "Where to?"])
 answers = st.one_of(st.none(), st.sampled_from(["blue", "a page", "nobody"]))

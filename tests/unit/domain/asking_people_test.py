@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.asking_people import YOU_DECIDE, Asked, NoAnswers, idea_in, meant, picked, shown
+from autopilot.domain.people import YOU_DECIDE, Asked, NoAnswers, idea_in, meant, picked, shown
 
 CARDS = Asked(key="k", phase="3", text="Cards or a list?", options=("Cards", "A list", YOU_DECIDE))
 

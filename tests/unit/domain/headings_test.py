@@ -2,7 +2,7 @@
 
 import pytest
 
-from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
+from autopilot.domain.results import HEADINGS, heading_of, number_of, skipped_between
 from autopilot.pipeline import PIPELINE
 
 

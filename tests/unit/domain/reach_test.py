@@ -2,8 +2,7 @@
 
 import pytest
 
-from autopilot.domain.process import Try
-from autopilot.domain.reach import NOT_SHARED, is_here, refusals, refused
+from autopilot.domain.process import NOT_SHARED, Try, is_here, refusals, refused
 
 
 def tried(host: str, port: int, reason: str = "host") -> Try:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from autopilot.domain.settings import Commands, Limits
-from autopilot.evidence.canary import canary
+from autopilot.evidence.canary import canary, planted
 from autopilot.evidence.facts import CommandFacts
-from autopilot.evidence.planting import planted
 from autopilot.sandbox.processes.children import ChildProcesses
 from autopilot.sandbox.tiers.unconfined import PlainProcess
 from autopilot.sandbox.toolchain import look

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autopilot.domain.asked_papers import with_phase
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.user_answers import with_phase
 from autopilot.journal.answer_files import CONTEXT_MAP, QUESTIONS, AskedFile, write_open
 
 

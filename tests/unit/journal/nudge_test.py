@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autopilot.journal.nudge import FileNudge
+from autopilot.journal.inbox import FileNudge
 
 
 def test_it_names_every_wait_it_was_made_for_and_no_other(tmp_path: Path) -> None:

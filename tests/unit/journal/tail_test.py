@@ -8,8 +8,7 @@ import pytest
 from autopilot.domain.errors import StorageFailed
 from autopilot.domain.events import Noted
 from autopilot.journal.clock import TickingClock
-from autopilot.journal.sqlite import SqliteJournal
-from autopilot.journal.tail import Tail
+from autopilot.journal.sqlite import SqliteJournal, Tail
 
 
 def noted(tail: Tail, most: int = 100) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from autopilot.domain.answers import (
     WorkClaim,
 )
 from autopilot.domain.evidence import Claim, Opinion
-from autopilot.policy.answer_shapes import VERDICTS, fitted
+from autopilot.policy.answer_check import VERDICTS, fitted
 
 KINDS = [
     kind

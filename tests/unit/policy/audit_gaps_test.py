@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.answers import AuditAggregate, AuditOpinion, GapDetail, PhaseAudit, RequirementCheck
-from autopilot.domain.completion import Requirement
 from autopilot.domain.evidence import Change, FileChange
+from autopilot.domain.results import Requirement
 from autopilot.policy.audit_gaps import gaps_in, missing, requirements_of, small_enough
 from support.records import phase, started
 

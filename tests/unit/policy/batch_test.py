@@ -7,7 +7,7 @@ from autopilot.domain.answers import TaskEvidence, WorkClaim
 from autopilot.domain.evidence import Change, FileChange
 from autopilot.domain.phase import Task
 from autopilot.domain.results import Batch, Executed
-from autopilot.policy.batch import batch_of, batched, claim_for, share
+from autopilot.policy.task_progress import batch_of, batched, claim_for, share
 from support.records import Story, plan, task, work
 
 TASKS = tuple(msgspec.structs.replace(task(f"01-0{n}"), files=(f"{n}.txt", "shared.txt")) for n in range(1, 10))

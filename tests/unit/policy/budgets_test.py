@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.agent_call import ROLES
-from autopilot.policy.budgets import BUDGETS, budget_of, ingest, summary
+from autopilot.policy.budget import BUDGETS, budget_of, ingest, summary
 
 TABLE = {
     "preflight": (15, 5), "triage": (30, 5), "research": (200, 10), "plan": (300, 10), "plan_check": (50, 5),

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from autopilot.domain.people import HumanWord
 from autopilot.journal.calibration_file import CalibrationFile
-from autopilot.policy.calibration import Calibration, Row, adjusted
-from autopilot.policy.deferrals import adjustment
+from autopilot.policy.deferral import Calibration, Row, adjusted, adjustment
 
 WORDS: list[HumanWord] = ["pass", "fail", "issues_found"]
 

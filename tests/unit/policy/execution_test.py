@@ -5,8 +5,7 @@ import pytest
 from autopilot.domain.answers import Categorised, VerifyOpinion
 from autopilot.domain.evidence import Finding
 from autopilot.domain.results import Verified
-from autopilot.policy.execution import executes, strongest, violation
-from autopilot.policy.failure_categories import category_of, failure_categories
+from autopilot.policy.failure_categories import category_of, executes, failure_categories, strongest, violation
 from support.records import ran
 
 

@@ -12,7 +12,7 @@ from autopilot.engine.close.outcome import outcome_of
 from autopilot.engine.decide.next_step import Finish, next_move
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.oversize import split_due, split_request
-from autopilot.policy.scores import mean_score
+from autopilot.policy.score_caps import mean_score
 from support.records import Story, brief, plan, task
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from autopilot.domain.answers import CriterionScore, RateOpinion, Trace
 from autopilot.domain.phase import Criterion
-from autopilot.policy.score_caps import CAPS, Sight, capped, held, located
-from autopilot.policy.scores import score
+from autopilot.policy.score_caps import CAPS, Sight, capped, held, located, score
 from support.records import DONE, ran
 from support.strategies import edge_values
 

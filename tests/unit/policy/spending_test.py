@@ -4,10 +4,9 @@ import msgspec
 import pytest
 
 from autopilot.domain.evidence import Usage
-from autopilot.domain.run_caps import RunCaps, capped
-from autopilot.domain.settings import Limits
+from autopilot.domain.settings import Limits, RunCaps, capped
 from autopilot.history.digest import Spent
-from autopilot.policy.spending import Debit, answers, debit, spent
+from autopilot.policy.budget import Debit, answers, debit, spent
 from support.records import Story
 
 DEAR = Usage(input_tokens=40_000, output_tokens=2_000, cost_usd=0.5)

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.phase import Task
-from autopilot.policy.task_order import sub_waves, task_order
-from autopilot.policy.task_progress import auto_tasks, waiting_task
+from autopilot.policy.task_progress import auto_tasks, sub_waves, task_order, waiting_task
 from support.records import Story, plan
 
 FILES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)

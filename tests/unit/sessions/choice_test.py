@@ -15,10 +15,10 @@ from autopilot.app.loop import session_log
 from autopilot.cli.parser import parse
 from autopilot.cli.verbs import loop_options
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import PhaseEnd, RunRequest
 from autopilot.domain.rework import Standing
+from autopilot.domain.settings import Modes
 from autopilot.journal.earlier_runs import Ledger
 from autopilot.sessions import flags, learnings, signals
 from autopilot.sessions.backlog import Backlog, work_for
@@ -28,9 +28,8 @@ from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.learnings import Learning
 from autopilot.sessions.machine import measure as probes
 from autopilot.sessions.machine.resources import Snapshot
-from autopilot.sessions.selector import LONGEST_RATIONALE, Signals, select
+from autopilot.sessions.selector import LONGEST_RATIONALE, MODES, Signals, select
 from autopilot.sessions.session import Books, SessionEnd, SessionStart, Status, session_id
-from autopilot.sessions.session_modes import MODES
 from autopilot.sessions.signals import Sources
 from support.history import ENDED, STARTED, good_history, past_session
 

@@ -7,7 +7,8 @@ import pytest
 from autopilot.sessions import kill_switches as switches
 from autopilot.sessions.files.session_record import problem_in
 from autopilot.sessions.kill_switches import HOUR_MS, Boundary
-from autopilot.sessions.machine import resources, wave_gate
+from autopilot.sessions.machine import resources
+from autopilot.sessions.machine import resources as wave_gate
 from autopilot.sessions.machine.resources import Snapshot
 from autopilot.sessions.machine.stall import Stalled
 from autopilot.sessions.selector import Signals, select

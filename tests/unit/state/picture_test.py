@@ -21,14 +21,14 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.evidence import Usage
 from autopilot.domain.people import HumanWord
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import RunCaps
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.history.digest import CallDigest, spent_by
 from autopilot.history.record import RunRecord
 from autopilot.history.timeline import histories
 from autopilot.state.picture import Picture
 from autopilot.state.picture_run import after, agent_name, picture_of
-from autopilot.text.duration import short
+from autopilot.text.times import short
 from autopilot.views.terminal.cells import Span, cut, width_of
 from autopilot.views.terminal.frame import frame, text_of
 from autopilot.views.terminal.screen import Screen

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.answers import CriterionScore, RateOpinion
-from autopilot.policy.scores import band, score
+from autopilot.policy.score_caps import band, score
 from autopilot.steps import rate
 from support.records import whole
 from support.tools import SaidAgents, tools

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.text.text import clean, last_line
+from autopilot.text.clean import clean, last_line
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autopilot.app.consult.consultation import Around, sitting
-from autopilot.app.consult.context_file import ContextFile
-from autopilot.app.consult.discuss import Discussed, Discussion
+from autopilot.app.consult.discuss import ContextFile, Discussed, Discussion
 from autopilot.app.consult.map_context import ContextMapping, Mapped, Target
 from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import AgentUnavailable, AskingStopped, Interrupted, UsageInvalid, UsageLimited
@@ -26,7 +25,7 @@ from autopilot.planning.start import consulted as planning
 from autopilot.planning.start.answers_file import WrittenAnswers, read
 from autopilot.planning.start.build_forecast import dependencies
 from autopilot.planning.start.sufficiency import Context, low_summary, quick
-from autopilot.policy.spending import spent
+from autopilot.policy.budget import spent
 from autopilot.workspace.user_files import read_bytes
 
 WAITING = 11

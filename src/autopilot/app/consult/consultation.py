@@ -11,8 +11,8 @@ import msgspec
 
 from autopilot.app.run import Driver
 from autopilot.app.wiring import hire, kept_of
-from autopilot.domain.asking_people import Answering
 from autopilot.domain.events import Entry, RunResumed, RunStarted
+from autopilot.domain.people import Answering
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunRequest
 from autopilot.domain.settings import Settings

@@ -1,22 +1,54 @@
-"""Discussing phases before they are run: what is open, one question at a time, and what was decided (DISC)."""
+"""Discusses phases with the user, one question at a time (DISC)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from autopilot.app.consult.context_file import ContextFile
-from autopilot.domain.asked_papers import with_phase
-from autopilot.domain.asking_people import YOU_DECIDE, Asked, idea_in, meant, picked
+from autopilot.domain.answers import TALK_CATEGORIES, AreaQuestion, FollowUpClaim, GrayArea, GrayAreasClaim
 from autopilot.domain.attempt import Brief
-from autopilot.domain.errors import NoAnswer
-from autopilot.domain.open_points import TALK_CATEGORIES, AreaQuestion, FollowUpClaim, GrayArea, GrayAreasClaim
-from autopilot.domain.user_answers import UserAnswer
+from autopilot.domain.errors import NoAnswer, RepositoryInvalid
+from autopilot.domain.people import YOU_DECIDE, Asked, idea_in, meant, picked
+from autopilot.domain.user_answers import UserAnswer, with_phase
 from autopilot.engine.perform.consultation import Consultation
 from autopilot.journal.answer_files import AskedFile
-from autopilot.planning.start.context_md import Talk
+from autopilot.planning.plan.folders import own_file
+from autopilot.planning.start.context_md import Talk, context_md
 from autopilot.steps.interview import follow_up, gray_areas
+from autopilot.workspace.files.beneath import Refused, opened, read_regular, write_atomic
+from autopilot.workspace.git import storage_errors
+
+NAME = "CONTEXT.md"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    root: Path
+
+    def write(self, folder: str, phase: str, talk: Talk) -> str:
+        """The file's path: the user's own `03-CONTEXT.md` if there is one. It is on disk when this returns."""
+        place = self.root / folder
+        names = [each.name for each in place.iterdir()] if place.is_dir() else []
+        path = f"{folder}/{own_file(names, phase, NAME) or NAME}"
+        with storage_errors("writing to .planning"), opened(self.root) as top:
+            write_atomic(top, path, context_md(talk, self.read(path)).encode("utf-8", "replace"))
+        return path
+
+    def read(self, path: str) -> str | None:
+        try:
+            with opened(self.root) as top:
+                return read_regular(top, path).decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except Refused as refusal:
+            raise RepositoryInvalid(
+                f"{path} is not read: {refusal}.",
+                why="It holds what was decided about the phase; planning files are read and written as plain files.",
+                do="Put the file itself in its place.",
+            ) from refusal
+
 
 ROUND, MOST_ROUNDS, MOST_FOLLOW_UPS = 4, 5, 3
 MORE, CREATE = "More questions", "Create context"

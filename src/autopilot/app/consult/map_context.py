@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.asked_papers import KeptQuestion, with_phase
-from autopilot.domain.asking_people import Asked, Batch, Given
+from autopilot.domain.answers import OpenQuestion
 from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.forecast import Sufficiency
-from autopilot.domain.open_points import OpenQuestion
-from autopilot.domain.user_answers import UserAnswer
+from autopilot.domain.people import Asked, Batch, Given
+from autopilot.domain.user_answers import KeptQuestion, UserAnswer, with_phase
 from autopilot.engine.perform.consultation import Consultation
 from autopilot.journal.answer_files import AskedFile
 from autopilot.planning.start import sufficiency

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 
 from autopilot.app.ownership import own_home
-from autopilot.domain.asked_papers import with_phase
 from autopilot.domain.errors import ConfigInvalid, UsageInvalid
+from autopilot.domain.user_answers import with_phase
 from autopilot.domain.value import Value
 from autopilot.files.home_files import read_file
 from autopilot.journal.answer_files import CONTEXT_MAP, DISCUSSION, QUESTIONS, AskedFile, write_open

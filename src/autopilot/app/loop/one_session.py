@@ -38,12 +38,10 @@ from autopilot.sessions.machine import measure as probes
 from autopilot.sessions.machine import resources
 from autopilot.sessions.machine.registry import Entry as LiveSession
 from autopilot.sessions.machine.registry import Registry, path_hash
-from autopilot.sessions.machine.resources import Assessment, Reading
-from autopilot.sessions.machine.wave_gate import gate
-from autopilot.sessions.selector import Recommendation, Signals
+from autopilot.sessions.machine.resources import Assessment, Reading, gate
+from autopilot.sessions.selector import EXECUTED, Recommendation, Signals, exclusivity
+from autopilot.sessions.selector import Executed as Mode
 from autopilot.sessions.session import Books, SessionEnd, SessionStart, record_of
-from autopilot.sessions.session_modes import EXECUTED, exclusivity
-from autopilot.sessions.session_modes import Executed as Mode
 from autopilot.sessions.signals import Sources
 from autopilot.workspace.git import COMMON, Git, user_env
 from autopilot.workspace.user_files import find_root, read_bytes

@@ -21,8 +21,7 @@ from autopilot.sessions.files.open_loops import OpenLoops
 from autopilot.sessions.flags import LoopFlags
 from autopilot.sessions.loop import LoopEnd, LoopPlan, Ports, run_loop
 from autopilot.sessions.machine.stall import CADENCE_S, Watch
-from autopilot.sessions.selector import Recommendation
-from autopilot.sessions.session_modes import EXECUTED, Executed
+from autopilot.sessions.selector import EXECUTED, Executed, Recommendation
 
 # What the command line needs of the session loop comes through here.
 __all__ = ["EXECUTED", "LoopEnd", "LoopRequest", "Step", "Timing", "flags", "foresee", "loop_summary", "run"]

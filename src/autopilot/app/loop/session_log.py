@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from autopilot.domain.errors import AutopilotError, Interrupted, StorageFailed
 from autopilot.domain.events import AgentAnswered, Entry, RunStarted, RunStopped, StepFinished
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import PhaseEnd, RunEnd
 from autopilot.domain.results import Debugged, Executed, Fixed
 from autopilot.domain.rework import Standing
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import ALREADY_SATISFIED
 from autopilot.journal.clock import SystemClock
 from autopilot.ports.agents import Listener
 from autopilot.sessions.files.loop_record import moment
+from autopilot.sessions.selector import Executed as Mode
 from autopilot.sessions.session import Books, SessionEnd, SessionStart, Status
-from autopilot.sessions.session_modes import Executed as Mode
 
 WEAK = 9.0
 """A phase that passed below this was let through leniently, and is worth another try."""

@@ -12,9 +12,8 @@ from autopilot.cli import console
 from autopilot.cli.demo import sample_project as project
 from autopilot.cli.demo.story import commands_run, story
 from autopilot.domain.events import Entry
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunEnd, RunRequest
-from autopilot.domain.settings import SandboxChoice
+from autopilot.domain.settings import Modes, SandboxChoice
 from autopilot.ports.agents import Listener
 
 Warn = Callable[[str], None]

@@ -8,7 +8,7 @@ from autopilot.domain.events import Entry, PhaseFinished, PhaseStarted, StepFini
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.results import Debugged, Executed, Fixed, Judged, Planned, Rated, Verified
 from autopilot.domain.verdict import Advance
-from autopilot.text.text import clean, last_line
+from autopilot.text.clean import clean, last_line
 from autopilot.views.lines.fact_sentences import failing
 
 _COMMAND_WIDTH = 40

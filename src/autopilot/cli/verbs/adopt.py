@@ -5,7 +5,7 @@ from typing import Protocol
 from autopilot.app.adoption import Offer
 from autopilot.cli import console, terminal
 from autopilot.domain.errors import ConsentMissing
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 _MOST = 400
 

@@ -6,8 +6,8 @@ from typing import Protocol
 import msgspec
 
 from autopilot.cli import console
-from autopilot.domain.checkup import Check
-from autopilot.text.text import clean
+from autopilot.domain.request import Check
+from autopilot.text.clean import clean
 
 FAILED = 2
 _WIDTH = 12

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from autopilot.cli import console, terminal
 from autopilot.domain.errors import UsageInvalid
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 Asked = tuple[str, tuple[str, ...]]
 CRITERIA = (

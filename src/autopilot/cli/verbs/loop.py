@@ -12,8 +12,8 @@ from autopilot.cli import console
 from autopilot.cli.consent import with_consent
 from autopilot.cli.verbs import loop_options
 from autopilot.cli.verbs.run import Warn, here, trusting, warn
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.ports.agents import Listener
 from autopilot.views.lines.plain import PlainView
 

@@ -10,7 +10,7 @@ from autopilot.cli import console, terminal
 from autopilot.cli.consent import with_consent
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.phase import Note, Phase, PlanCounts, Roadmap
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 EDITS = frozenset({"phases add", "phases insert", "phases remove"})
 _WIDTH, _WIDEST, _MOST, _MOST_FOUND = 80, 16, 400, 1200

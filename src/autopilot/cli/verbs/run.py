@@ -16,12 +16,11 @@ from autopilot.cli.terminal_person import somebody
 from autopilot.cli.view_choice import View, view_of
 from autopilot.domain.errors import AutopilotError, ConsentMissing, Interrupted, RepositoryInvalid, UsageInvalid
 from autopilot.domain.events import Entry
-from autopilot.domain.modes import FlagsClash, Modes
 from autopilot.domain.people import NOBODY, Person
 from autopilot.domain.request import Resumption, RunEnd, RunRequest
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import FlagsClash, Modes, RunCaps
 from autopilot.ports.agents import Listener
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 Warn = Callable[[str], None]
 Demo = Callable[[str | None, Listener, Warn], tuple[RunEnd, str]]

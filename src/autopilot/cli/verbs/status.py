@@ -6,7 +6,7 @@ import json
 import os
 
 from autopilot.domain.errors import RepositoryInvalid, StorageFailed, UsageInvalid
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 CONTINUE = "To continue: autopilot resume"
 _WIDTH = 80

@@ -9,7 +9,7 @@ import msgspec
 from autopilot.cli import console
 from autopilot.cli.verbs.run import here, warn
 from autopilot.domain.request import VerdictEnd
-from autopilot.views.lines.verdict_lines import lines
+from autopilot.views.lines.announcement import lines
 
 
 class Judge(Protocol):

@@ -1,28 +1,78 @@
-"""How a pass ended, as the run sees it: computed from the record, never told by anybody."""
+"""Computes how an attempt ended from its record."""
 
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from autopilot.domain.attempt import PhaseOutcome, StepDigest
-from autopilot.domain.events import AgentAnswered
+from autopilot.domain.attempt import PassEvidence, PhaseOutcome, StepDigest
+from autopilot.domain.events import AgentAnswered, StepFinished
 from autopilot.domain.evidence import Change, CommandRun
-from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, PlanChecked, Rated, Triaged, Verified
-from autopilot.domain.returns import PassEvidence
+from autopilot.domain.results import (
+    Compared,
+    Debugged,
+    Executed,
+    Fixed,
+    Judged,
+    MiniVerified,
+    PlanChecked,
+    Planned,
+    Preflighted,
+    Rated,
+    Researched,
+    Triaged,
+    Verified,
+)
 from autopilot.domain.verdict import Advance, Retry
-from autopilot.engine.close.reported import reported
 from autopilot.engine.decide.next_step import Finish
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.answer_check import places
 from autopilot.policy.caveats import caveats
 from autopilot.policy.deferral import justification
-from autopilot.policy.execution import violation
 from autopilot.policy.facts.behavior_traces import untraced
-from autopilot.policy.failure_categories import unclassified
+from autopilot.policy.failure_categories import unclassified, violation
 from autopilot.policy.oversize import split_due, split_request
-from autopilot.policy.scores import band
+from autopilot.policy.score_caps import band
 from autopilot.policy.step_words import step_word
 from autopilot.policy.task_progress import auto_tasks, failed_tasks, only_checked, own_debugs, own_replans, task_states
+
+MOST_ISSUES, LONGEST = 20, 300
+
+
+def reported(record: PhaseRecord) -> tuple[str, ...]:
+    return (*looked(record), *oversized(record), *detected(record))
+
+
+def looked(record: PhaseRecord) -> Iterator[str]:
+    """PREF-02, PREF-04: what preflight saw and did not stop for."""
+    seen = record.find(Preflighted)
+    if seen is not None:
+        yield from seen.warnings
+        yield from (f"unresolved debug session: {path}" for path in seen.unresolved_debug)
+
+
+def oversized(record: PhaseRecord) -> Iterator[str]:
+    """BUD-02: each agent that said too much."""
+    answers = (entry.event for entry in record.history if isinstance(entry.event, AgentAnswered))
+    yield from dict.fromkeys(issue for answer in answers for issue in answer.issues)
+
+
+def detected(record: PhaseRecord) -> tuple[str, ...]:
+    """PROM-04: in the agents' own words, each once. They are claims: nothing is decided by them."""
+    found = (f"{step.step}: {' '.join(issue.split())[:LONGEST]}" for step in record.finished for issue in _said(step))
+    told = tuple(dict.fromkeys(found))
+    more = len(told) - MOST_ISSUES
+    return (*told[:MOST_ISSUES], *((f"and {more} more issues that agents reported",) if more > 0 else ()))
+
+
+def _said(step: StepFinished) -> tuple[str, ...]:
+    result = step.result
+    said: tuple[str, ...] = ()
+    if isinstance(result, Researched | Planned | Executed | Fixed | Debugged):
+        said = result.claim.issues_detected
+    elif isinstance(result, PlanChecked | MiniVerified | Verified | Judged | Compared | Rated) and result.opinion:
+        said = result.opinion.issues_detected
+    return tuple(issue for issue in said if issue.strip())
+
 
 OLD_FAILURE = "failed before too"
 PROSE = (".md", ".markdown", ".mdx")

@@ -1,8 +1,9 @@
-"""Why a pass failed: the cause its last verdict rests on, what led to it, and what to do next time. Pure."""
+"""Explains from its record why an attempt failed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import UnionType
+from typing import Literal
 
 import msgspec
 
@@ -25,14 +26,74 @@ from autopilot.domain.results import (
     Unanswered,
     Verified,
 )
+from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
-from autopilot.engine.close.domain_diagnostics import Cause, Looked, Moment, Postmortem, RootCause, TriedFix
 from autopilot.engine.decide.next_step import Finish
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.answer_check import too_shallow
 from autopilot.policy.facts.tamper_rules import blockers
 from autopilot.policy.failure_categories import category_of, failure_categories, known
 from autopilot.policy.task_progress import failed_tasks, unproven
+
+Cause = Category | Literal["plan_rejected", "reviewer_no_answer", "reviewer_without_evidence"]
+"""Why a phase failed: one of the ten categories of TAX-01, or what a planner or a reviewer did."""
+
+
+class RootCause(Value, frozen=True, kw_only=True):
+    category: str
+    description: str
+    first_observed_at: str
+    step: str
+
+
+class Moment(Value, frozen=True, kw_only=True):
+    timestamp: str
+    step: str
+    event: str
+    status: Literal["success", "failure", "partial"]
+
+
+class Looked(Value, frozen=True, kw_only=True):
+    commands_run: tuple[str, ...] = ()
+    files_checked: tuple[str, ...] = ()
+
+
+class TriedFix(Value, frozen=True, kw_only=True):
+    """`resolved` and `remaining` are what our own commands showed before and after, not what the debugger said."""
+
+    attempt: int
+    description: str
+    commit_sha: str
+    resolved: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
+
+
+class Postmortem(Value, frozen=True, kw_only=True):
+    """OBSV-03."""
+
+    phase_id: str
+    phase_name: str
+    timestamp: str
+    status: Literal["failed"] = "failed"
+    root_cause: RootCause
+    timeline: tuple[Moment, ...] = ()
+    evidence: Looked = Looked()
+    attempted_fixes: tuple[TriedFix, ...] = ()
+    prevention_rule: str
+
+
+class Span(Value, frozen=True, kw_only=True):
+    """OBSV-01: one line of TRACE.jsonl."""
+
+    timestamp: str
+    phase_id: str
+    step: str
+    action: Literal["file_read", "file_write", "command_run", "tool_call", "agent_spawn", "decision"]
+    input_summary: str
+    output_summary: str
+    duration_ms: int
+    status: Literal["success", "failure", "skipped"]
+
 
 MIN_SCORE = 7.0
 MOST_MOMENTS, MOST_COMMANDS, SHOWN = 20, 50, 200

@@ -8,8 +8,7 @@ from autopilot.domain.events import AgentAnswered, Entry, StepFinished
 from autopilot.domain.results import Rated
 from autopilot.domain.value import tag_of
 from autopilot.domain.verdict import Advance
-from autopilot.engine.close.domain_diagnostics import Span
-from autopilot.engine.close.postmortem import runs_of
+from autopilot.engine.close.postmortem import Span, runs_of
 from autopilot.engine.decide.next_step import Finish, next_move
 from autopilot.history.record import PhaseRecord
 from autopilot.pipeline import PIPELINE

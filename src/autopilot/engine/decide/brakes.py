@@ -15,8 +15,8 @@ from autopilot.history.active_time import active_time
 from autopilot.history.digest import PassDigest, Spent
 from autopilot.history.record import RunRecord
 from autopilot.history.totals import tallied
+from autopilot.policy.budget import Debit, spent
 from autopilot.policy.loops import BREAKER, CAP, Tries, is_breaker, tries
-from autopilot.policy.spending import Debit, spent
 
 Passes = tuple[PassDigest, ...]
 MINUTE = 60

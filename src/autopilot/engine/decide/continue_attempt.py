@@ -7,9 +7,8 @@ from autopilot.domain.results import Unanswered
 from autopilot.domain.verdict import Stop
 from autopilot.engine.decide.next_move import Spawn
 from autopilot.history.record import PhaseRecord, RunRecord
-from autopilot.policy.handoff import handed_over, tasks_done
 from autopilot.policy.roadmap_changes import is_same
-from autopilot.policy.task_progress import auto_tasks, since_plan, since_replan
+from autopilot.policy.task_progress import auto_tasks, handed_over, since_plan, since_replan, tasks_done
 
 NAMEABLE = ("research", "plan", "plan_check", "execute", "verify", "judge", "judge_divergence", "rate")
 """The steps that a person can name. The others are detours of these, or cost nothing."""

@@ -1,12 +1,20 @@
-"""What happens next in a run: which phase to start, skip, land or remediate; from the run's record alone."""
+"""Decides what a run does next: start, skip, land, rework or finish a phase."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autopilot.domain.attempt import Brief, DoneBefore
-from autopilot.domain.completion import COMPLETION
-from autopilot.domain.events import CompletionFinished, PhaseFinished, PhaseLanded, PhaseMerged, RunFinished, RunResumed
+from autopilot.domain.events import (
+    CompletionFinished,
+    PhaseFinished,
+    PhaseLanded,
+    PhaseMerged,
+    RunFinished,
+    RunResumed,
+    RunStopped,
+)
 from autopilot.domain.phase import Phase
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.rework import Mode
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.decide.audit_scope import steps_due
@@ -15,6 +23,7 @@ from autopilot.engine.decide.rework_loops import first_turn, next_turn
 from autopilot.history.best_attempt import best
 from autopilot.history.record import RunRecord
 from autopilot.policy.audit_gaps import remaining_gaps
+from autopilot.policy.deferral import settled_ends
 from autopilot.policy.outcomes import shortfalls
 
 PASSED = "every target phase passed"
@@ -303,3 +312,22 @@ def second_chances(run: RunRecord) -> tuple[str, ...]:
     if not refused and (not isinstance(end, RunFinished) or end.status != "failed"):
         return ()
     return tuple(target for target in run.start.targets if failed(run, target))
+
+
+WAITS = 11
+
+
+def pause(run: RunRecord) -> RunStopped | None:
+    """Due before the next phase begins, N ends after the last pause; counted from the journal, so no crash moves it."""
+    every = run.start.settings.modes.checkpoint_every
+    ended = tuple(end.outcome.phase for end in settled_ends(run))
+    before = max((stop.checkpoint for stop in run.of(RunStopped)), default=0)
+    if every is None or len(ended) - before < every:
+        return None
+    count = f"{len(ended)} finished phase{'s' * (len(ended) != 1)}"
+    return RunStopped(
+        exit_code=WAITS,
+        reason=f"checkpoint after {count}: look at phase {', '.join(dict.fromkeys(ended[before:]))}",
+        do="autopilot resume",
+        checkpoint=len(ended),
+    )

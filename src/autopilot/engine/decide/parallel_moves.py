@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from autopilot.domain.events import MergeRefused, PhaseMerged, PhaseStarted
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance, AskHuman, Retry
-from autopilot.engine.decide.checkpoint import pause
 from autopilot.engine.decide.line import accepted, has_waited
 from autopilot.engine.decide.next_move import (
     Continue,
@@ -22,6 +21,7 @@ from autopilot.engine.decide.next_move import (
     line,
     mended,
     next_passed_over,
+    pause,
     phase_of,
 )
 from autopilot.engine.decide.split_moves import Gather, Split, next_in_split, open_split

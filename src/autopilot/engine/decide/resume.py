@@ -7,9 +7,9 @@ import msgspec
 
 from autopilot.domain.errors import UsageInvalid
 from autopilot.domain.events import RunStarted
-from autopilot.domain.modes import asks
 from autopilot.domain.request import RunRequest
 from autopilot.domain.rework import again_flags
+from autopilot.domain.settings import asks
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide.continue_attempt import NAMEABLE, from_step
 from autopilot.engine.decide.next_move import failed

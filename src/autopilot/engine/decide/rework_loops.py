@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from autopilot.domain.attempt import Brief, PhaseOutcome
 from autopilot.domain.events import Entry, PhaseFinished
-from autopilot.domain.modes import Modes
 from autopilot.domain.rework import (
     GAP_ITERATIONS,
     QUALITY,
@@ -19,6 +18,7 @@ from autopilot.domain.rework import (
     refines,
     sorted_by_shortfall,
 )
+from autopilot.domain.settings import Modes
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Retry
 from autopilot.engine.close.confidence import deficiencies, feedback

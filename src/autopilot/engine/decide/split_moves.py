@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from autopilot.domain.attempt import PhaseOutcome
+from autopilot.domain.attempt import PhaseOutcome, SplitDetails, SubPhase
 from autopilot.domain.events import PhaseFinished, PhaseStarted
 from autopilot.domain.phase import Phase
-from autopilot.domain.returns import SplitDetails, SubPhase
 from autopilot.domain.verdict import Retry, Stop
 from autopilot.engine.decide.next_move import Merge, Spawn, free_slot, phase_of
 from autopilot.history.record import RunRecord

@@ -7,14 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from autopilot.domain.agent_call import Call, PhaseRef, Reply, TaskRef
+from autopilot.domain.agent_call import Answered, Call, PhaseRef, Question, Reply, TaskRef, Worked, schema_of
 from autopilot.domain.codemap import SHOWN_PATH
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.errors import NoAnswer
 from autopilot.domain.events import AgentAnswered, AgentStarted, StepStarted
 from autopilot.domain.evidence import Finding
-from autopilot.domain.models import model_of, portable
-from autopilot.domain.questions import Answered, Question, Worked, schema_of
+from autopilot.domain.results import COMPLETION
+from autopilot.domain.settings import model_of, portable
 from autopilot.engine.decide.brakes import Tripped, over_cap, seconds_left, usd_left
 from autopilot.engine.perform.agent_waits import Turns
 from autopilot.engine.perform.context import Hands
@@ -22,11 +21,10 @@ from autopilot.engine.perform.run_log import Streams
 from autopilot.engine.perform.visibility import MAPPED, visible, writable
 from autopilot.engine.perform.workplaces import Checkouts, Place, Workplace
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.answer_shapes import fitted
-from autopilot.policy.budgets import Ingested, ingest, summary
+from autopilot.policy.answer_check import fitted
+from autopilot.policy.budget import Ingested, answers, debit, ingest, summary
 from autopilot.policy.failover import TROUBLES
-from autopilot.policy.handoff import EXHAUSTED, says_exhausted
-from autopilot.policy.spending import answers, debit
+from autopilot.policy.task_progress import EXHAUSTED, says_exhausted
 from autopilot.ports.agents import Journal
 from autopilot.text.clean import harmless
 

@@ -7,7 +7,7 @@ from autopilot.domain.agent_call import Role
 from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import AgentUnavailable, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Noted, WaitEnded, WaitStarted
-from autopilot.domain.failover import FAILED_OVER
+from autopilot.domain.settings import FAILED_OVER
 from autopilot.engine.decide.brakes import Brake, Tripped
 from autopilot.engine.perform.context import Hands
 from autopilot.engine.perform.run_log import Streams

@@ -5,10 +5,10 @@ from typing import TypeVar
 
 import msgspec
 
-from autopilot.domain.asking_people import Answering, Asked, Batch, Given
+from autopilot.domain.agent_call import Question
 from autopilot.domain.attempt import Brief
 from autopilot.domain.events import Noted, PhaseStarted, RunFinished, StepStarted, stream_of
-from autopilot.domain.questions import Question
+from autopilot.domain.people import Answering, Asked, Batch, Given
 from autopilot.engine.perform.agent_calls import StepAgents
 from autopilot.engine.perform.context import Hands
 from autopilot.engine.perform.run_log import Streams

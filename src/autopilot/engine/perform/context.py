@@ -10,9 +10,9 @@ from typing import Protocol
 from autopilot.domain.agent_call import REVIEWERS, Role
 from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.codemap import NO_ATLAS, Atlas
-from autopilot.domain.failover import Ladders
 from autopilot.domain.people import EMPTY_INBOX, Inbox
 from autopilot.domain.process import Keeping, NotKeeping, Processes
+from autopilot.domain.settings import Ladders
 from autopilot.domain.verdict import Verdict
 from autopilot.domain.visual import Looking, NotLooking
 from autopilot.history.record import PhaseRecord, RunRecord

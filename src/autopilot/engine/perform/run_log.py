@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from autopilot.domain.attempt import Brief
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import Entry, Event, RunStarted, stream_of
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.settings import Settings
 from autopilot.history.digest import PassDigest, digest_of
 from autopilot.history.record import PhaseRecord, RunRecord, kept_entries

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from autopilot.domain.agent_call import Role
-from autopilot.domain.plan_names import PLAN, numbered
+from autopilot.domain.attempt import PLAN, numbered
 from autopilot.history.record import PhaseRecord
 from autopilot.pipeline import artifacts
 from autopilot.policy.facts.held_out import veiled

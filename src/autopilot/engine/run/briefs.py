@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from autopilot.domain.attempt import Brief
+from autopilot.domain.attempt import PLAN, Brief
 from autopilot.domain.codemap import MAP_PATH
 from autopilot.domain.events import AgentAnswered, MergeRefused, StepFinished
 from autopilot.domain.phase import Phase, PhaseFiles, Plan, number_of
-from autopilot.domain.plan_names import PLAN
 from autopilot.domain.results import Triaged
 from autopilot.domain.verdict import Advance
 from autopilot.engine.decide.continue_attempt import continuation, promised_plan

@@ -5,11 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from autopilot.domain.attempt import Brief, PhaseOutcome, StepDigest
+from autopilot.domain.attempt import Brief, PassEvidence, PhaseOutcome, StepDigest, SubEnd, SubPhase
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Plan, TaskTest
-from autopilot.domain.returns import PassEvidence, SubEnd, SubPhase
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop
 from autopilot.engine.decide.next_move import Spawn, phase_of
 from autopilot.engine.decide.split_moves import Split, open_split, part_named, tip
@@ -17,7 +16,7 @@ from autopilot.engine.perform.context import Hands
 from autopilot.engine.run.briefs import counted, refusals
 from autopilot.engine.run.merge_phase import newly_red, own_checks
 from autopilot.history.record import PhaseRecord, RunRecord
-from autopilot.policy.scores import mean_score
+from autopilot.policy.score_caps import mean_score
 
 STATUS = {Advance: "completed", AskHuman: "needs_human_verification", Stop: "failed", Retry: "in_progress"}
 

@@ -3,10 +3,9 @@
 import msgspec
 
 from autopilot.domain.attempt import Brief
-from autopilot.domain.completion import COMPLETION, Integration
 from autopilot.domain.events import CompletionFinished, StepFinished
 from autopilot.domain.phase import Criterion, Expectation, Phase
-from autopilot.domain.results import Audited, Bumped, Integrated
+from autopilot.domain.results import COMPLETION, Audited, Bumped, Integrated, Integration
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.decide.audit_scope import steps_due, uncovered
 from autopilot.engine.decide.next_step import Run

@@ -5,8 +5,7 @@ from typing import assert_never
 
 import msgspec
 
-from autopilot.domain.attempt import Brief, DoneBefore, PhaseOutcome
-from autopilot.domain.completion import COMPLETION
+from autopilot.domain.attempt import PLAN, Brief, DoneBefore, PhaseOutcome, plan_name
 from autopilot.domain.events import (
     CompletionStarted,
     LandingStarted,
@@ -18,8 +17,7 @@ from autopilot.domain.events import (
     RunFinished,
 )
 from autopilot.domain.phase import padded
-from autopilot.domain.plan_names import PLAN, plan_name
-from autopilot.domain.results import Verified
+from autopilot.domain.results import COMPLETION, Verified
 from autopilot.domain.verdict import AskHuman, Retry
 from autopilot.engine.close.diagnostics import (
     contamination_notes,
@@ -32,9 +30,19 @@ from autopilot.engine.close.outcome import evidenced, outcome_of, rolled_back, s
 from autopilot.engine.close.receipt_files import receipt_files
 from autopilot.engine.close.trace import trace_files
 from autopilot.engine.decide.brakes import Brake, Tripped, due_notes, over_cap, tripped
-from autopilot.engine.decide.checkpoint import pause
 from autopilot.engine.decide.line import accepted, built_upon, in_line
-from autopilot.engine.decide.next_move import Complete, Continue, End, Land, RunMove, Skip, Spawn, failed, next_phase
+from autopilot.engine.decide.next_move import (
+    Complete,
+    Continue,
+    End,
+    Land,
+    RunMove,
+    Skip,
+    Spawn,
+    failed,
+    next_phase,
+    pause,
+)
 from autopilot.engine.decide.next_step import Finish, Run, next_move
 from autopilot.engine.decide.parts import left_to_mend
 from autopilot.engine.decide.rework_loops import pass_end, stood

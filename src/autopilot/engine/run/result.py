@@ -13,8 +13,8 @@ from autopilot.history.best_attempt import best
 from autopilot.history.digest import PassDigest
 from autopilot.history.record import RunRecord
 from autopilot.policy.audit_gaps import remaining_gaps, unaudited
+from autopilot.policy.budget import spent
 from autopilot.policy.outcomes import shortfall
-from autopilot.policy.spending import spent
 
 
 def ending(run: RunRecord, finished: RunFinished) -> Ending:

@@ -1,11 +1,12 @@
-"""Take in what a person said beside the run: once each, and only of a phase that waits for it."""
+"""Applies the verdicts people give while a run works, pauses or has ended."""
 
-from autopilot.domain.events import Noted, VerdictGiven
-from autopilot.domain.people import Inbox, Said, Waiting
+from autopilot.domain.errors import Interrupted
+from autopilot.domain.events import Noted, RunFinished, RunStopped, VerdictGiven
+from autopilot.domain.people import Inbox, Person, Said, Waiting
 from autopilot.domain.verdict import AskHuman, takes_a_word
 from autopilot.engine.perform.run_log import Streams
 from autopilot.history.record import RunRecord
-from autopilot.policy.deferrals import due_notes
+from autopilot.policy.deferral import due_notes
 from autopilot.policy.outcomes import NOTHING_BUILT
 
 REFUSED = "human_verdict_refused"
@@ -66,3 +67,27 @@ def entry_for(said: Said, run: RunRecord) -> VerdictGiven | Noted | None:
         return VerdictGiven(id=said.id, phase=said.phase, verdict=said.verdict, issues=said.issues)
     details = {"id": said.id, "verdict": said.verdict, "reason": "the phase does not wait for a verdict"}
     return Noted(event=REFUSED, phase=said.phase, details=details)
+
+
+def asked(person: Person, streams: Streams, finished: RunFinished | RunStopped) -> bool:
+    """Whether their word lets the run go on. One who leaves the question leaves the run as it is."""
+    try:
+        if isinstance(finished, RunStopped):
+            return bool(finished.checkpoint) and person.goes_on(finished.reason)
+        return _verdicts(person, streams) > 0
+    except Interrupted:
+        return False
+
+
+def _verdicts(person: Person, streams: Streams) -> int:
+    given = 0
+    for waiting in waiting_phases(streams.run()):
+        word = person.verdict(waiting)
+        if word is None:
+            continue
+        verdict, issues = word
+        # Named for its place in the journal: a question at the terminal is put once at each place.
+        name = f"terminal-{len(streams.run().entries)}"
+        streams.append_run(VerdictGiven(id=name, phase=waiting.phase, verdict=verdict, issues=issues))
+        given += 1
+    return given

@@ -12,8 +12,7 @@ from pathlib import PurePosixPath
 
 from autopilot.domain.codemap import RepoMap
 from autopilot.evidence.safe_read import read_beneath
-from autopilot.policy.codemap_queries import Place, places
-from autopilot.policy.map_imports import import_graph
+from autopilot.policy.codemap_queries import Place, import_graph, places
 
 NOT_OURS = frozenset({".git", ".planning", ".autopilot", "node_modules", ".venv"})
 # Prose may mention a file without using it.

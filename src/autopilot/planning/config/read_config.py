@@ -13,7 +13,7 @@ from autopilot.planning.config import agents_section as agents
 from autopilot.planning.config import visual_section as visual
 from autopilot.planning.config.agents_section import AgentSection
 from autopilot.planning.config.visual_section import VisualSection
-from autopilot.planning.roadmap.kinds import work_kind
+from autopilot.planning.roadmap.phase_type import work_kind
 from autopilot.policy.facts.tamper_rules import BY_NAME, WORDS
 
 _WATCHED = frozenset({"held_out_share", "control_files", "kinds"})

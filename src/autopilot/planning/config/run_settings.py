@@ -6,8 +6,7 @@ import msgspec
 
 from autopilot.domain.request import RunRequest
 from autopilot.domain.rework import QUALITY, refines
-from autopilot.domain.run_caps import MINUTES, RunCaps, capped
-from autopilot.domain.settings import Limits, Network, Settings
+from autopilot.domain.settings import MINUTES, Limits, Network, RunCaps, Settings, capped
 from autopilot.planning.config import detect_commands as detect
 from autopilot.planning.config import visual_section as visual
 from autopilot.planning.start.read_project import Project

@@ -11,7 +11,7 @@ from autopilot.planning.plan.criteria import criterion
 from autopilot.planning.roadmap import fields, markdown
 from autopilot.planning.roadmap.depends_on import without_parentheses
 from autopilot.planning.roadmap.fields import Numbered
-from autopilot.planning.roadmap.kinds import work_kind
+from autopilot.planning.roadmap.phase_type import work_kind
 
 _TAGS = {
     "name": "title", "title": "title", "file": "files", "files": "files", "action": "action", "verify": "verify",

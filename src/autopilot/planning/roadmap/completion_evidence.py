@@ -17,7 +17,8 @@ from autopilot.domain.phase import (
     number_of,
 )
 from autopilot.planning.plan import folders, front_matter
-from autopilot.planning.roadmap import markdown, names
+from autopilot.planning.roadmap import ids as names
+from autopilot.planning.roadmap import markdown
 from autopilot.planning.roadmap.state_md import StatedPosition
 
 Recorded = Callable[[Phase], bool | None]

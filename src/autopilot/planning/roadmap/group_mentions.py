@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autopilot.planning.roadmap import ids, milestones, names
+from autopilot.planning.roadmap import ids, milestones
+from autopilot.planning.roadmap import ids as names
 from autopilot.planning.roadmap.depends_on import Known, Needs
 from autopilot.planning.roadmap.mentions import Mention
 from autopilot.planning.roadmap.milestones import Milestones

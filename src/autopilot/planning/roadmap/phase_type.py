@@ -1,10 +1,11 @@
-"""What kind of phase it is, by the files it touches and the words it uses (PTYP-01..04)."""
+"""Decides the type of a phase from its files and words (PTYP-01..04)."""
 
 import re
 from collections.abc import Iterable
 
-from autopilot.domain.phase import Phase, PhaseType
+from autopilot.domain.phase import Kind, Phase, PhaseType
 from autopilot.domain.visual import draws
+from autopilot.planning.roadmap.markdown import plain
 
 _PROTOCOL = re.compile(
     r"(?:^|/)(?:protocols?|agents?|commands|prompts|skills)/.*\.md$|(?:^|/)(?:AGENTS|CLAUDE|GEMINI)\.md$", re.IGNORECASE
@@ -32,3 +33,15 @@ def kind_of(path: str, ui_dir: str | None = None) -> PhaseType:
     if _PROTOCOL.search(normal):
         return "protocol"
     return "data" if _DATA.search(normal) else "mixed"
+
+
+_WORDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(r"refactor(?:ing)?", re.IGNORECASE), "refactor"),
+    (re.compile(r"docs?|documentation", re.IGNORECASE), "docs"),
+)
+
+
+def work_kind(text: str) -> Kind:
+    """Only the word itself counts: what is vague is a feature, of which most is asked."""
+    said = plain(text).strip(" .")
+    return next((kind for word, kind in _WORDS if word.fullmatch(said)), "feature")

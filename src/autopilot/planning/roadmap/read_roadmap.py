@@ -11,16 +11,17 @@ from autopilot.domain.phase import NEVER_RUN, Claim, EvidenceSource, Note, Phase
 from autopilot.planning.plan.criteria import criterion
 from autopilot.planning.roadmap import completion_evidence as evidence
 from autopilot.planning.roadmap import depends_on as dependencies
-from autopilot.planning.roadmap import fields, ids, markdown, milestones, names
+from autopilot.planning.roadmap import fields, ids, markdown, milestones
 from autopilot.planning.roadmap import group_mentions as grouping
+from autopilot.planning.roadmap import ids as names
 from autopilot.planning.roadmap import phase_status as status
 from autopilot.planning.roadmap.collect import Found, collect
 from autopilot.planning.roadmap.graph import aside_notes, dependency_notes
 from autopilot.planning.roadmap.group_mentions import Group, Keyed
-from autopilot.planning.roadmap.kinds import work_kind
 from autopilot.planning.roadmap.markdown import Document
 from autopilot.planning.roadmap.mentions import Mention
 from autopilot.planning.roadmap.milestones import Milestones
+from autopilot.planning.roadmap.phase_type import work_kind
 from autopilot.planning.roadmap.state_md import StatedPosition
 
 _BACKLOG = "999"

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.answer_lines import AnswerLine, read_lines
-from autopilot.domain.asking_people import Asked, Batch, Given, letter
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.people import Asked, Batch, Given, letter
+from autopilot.domain.user_answers import AnswerLine, read_lines
 from autopilot.planning.roadmap import ids
 
 FORM = 'Write [phases.3] with Q1 = "..." and [phases.3.discuss] with areas = "all", or lines `Phase 3, Q1: ...`.'

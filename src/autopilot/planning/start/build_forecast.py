@@ -9,10 +9,9 @@ from autopilot.domain.attempt import Brief
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import RunStarted
 from autopilot.domain.forecast import CommandSource, Dollars, Forecast, Habits, LeftOut, PhaseForecast, ProjectFacts
-from autopilot.domain.models import known_model
 from autopilot.domain.phase import NEVER_RUN, Phase, PlanOnDisk, task_types
 from autopilot.domain.rework import Mode, first_mode
-from autopilot.domain.settings import Limits
+from autopilot.domain.settings import Limits, known_model
 from autopilot.domain.value import Value
 from autopilot.history.record import PhaseRecord
 from autopilot.planning.config import detect_commands as detect

@@ -5,11 +5,10 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from autopilot.domain.asked_papers import Kept, KeptPhase
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase
 from autopilot.domain.request import RunRequest
-from autopilot.domain.user_answers import UserAnswer, UserContext
+from autopilot.domain.settings import Modes
+from autopilot.domain.user_answers import Kept, KeptPhase, UserAnswer, UserContext
 from autopilot.planning.roadmap import selection
 from autopilot.planning.start.read_project import Project
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autopilot.domain.asking_people import YOU_DECIDE
+from autopilot.domain.people import YOU_DECIDE
 from autopilot.domain.user_answers import UserAnswer
 
 BOUNDARY, DECISIONS, IDEAS, DEFERRED = (

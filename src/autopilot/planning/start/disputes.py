@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from autopilot.domain.asking_people import Answering, Asked, meant
 from autopilot.domain.errors import EvidenceDisputed, RoadmapInvalid
+from autopilot.domain.people import Answering, Asked, meant
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import RunRequest
 from autopilot.domain.rework import redoes

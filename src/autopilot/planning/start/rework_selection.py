@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from autopilot.domain.errors import UsageInvalid
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import RunRequest
 from autopilot.domain.rework import NEGLIGIBLE, QUALITY, Standing, refines
+from autopilot.domain.settings import Modes
 from autopilot.domain.value import Value
 from autopilot.planning.roadmap.selection import NotAPhase, bounded, outstanding, select
 

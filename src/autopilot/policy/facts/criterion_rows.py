@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from autopilot.domain.agent_call import Objection
 from autopilot.domain.phase import Criterion
-from autopilot.domain.questions import Objection
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.behavior_traces import about, likeness
 

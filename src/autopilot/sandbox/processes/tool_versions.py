@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autopilot import __version__
-from autopilot.domain.checkup import Check
 from autopilot.domain.errors import AutopilotError
 from autopilot.domain.process import Job, Processes
+from autopilot.domain.request import Check
 from autopilot.sandbox.processes.launch import SYSTEM_FOLDERS
 from autopilot.sandbox.processes.scratch import scratch_folder
 from autopilot.sandbox.toolchain import Toolchain, is_within, look

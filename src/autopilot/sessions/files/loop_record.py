@@ -9,7 +9,7 @@ import msgspec
 
 from autopilot.domain.value import Value
 from autopilot.sessions.kill_switches import Switch
-from autopilot.text.sessions_numbers import whole
+from autopilot.text.numbers import whole
 
 SCHEMA_VERSION = 2
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autopilot.domain.value import Value
-from autopilot.sessions.selector import HIGH_CARRYOVER, LOW_COMPLETION
-from autopilot.sessions.session_modes import MODES, Mode
-from autopilot.text.sessions_numbers import measured, number_in
+from autopilot.sessions.selector import HIGH_CARRYOVER, LOW_COMPLETION, MODES, Mode
+from autopilot.text.numbers import measured, number_in
 
 FIELDS = ("recommended-mode", "top-priorities", "carryover-ratio", "completion-rate", "rationale")
 MOST_PRIORITIES = 5

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autopilot.sessions.files.loop_record import moment
-from autopilot.sessions.session_modes import EXECUTED
+from autopilot.sessions.selector import EXECUTED
 
 SCHEMA_VERSION = 2
 REQUIRED = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from autopilot.sessions.machine.resources import Snapshot
-from autopilot.text.sessions_numbers import rounded, whole
+from autopilot.text.numbers import rounded, whole
 
 Read = Callable[[str], str]
 """The text of a file, empty when it cannot be read."""

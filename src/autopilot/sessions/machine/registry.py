@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from autopilot.domain.value import Value
 from autopilot.sessions.files.private_files import write_private
-from autopilot.sessions.session_modes import KNOWN, MODES
+from autopilot.sessions.selector import KNOWN, MODES
 
 FRESH_MINUTES = 15.0
 SWEEP_MINUTES = 60.0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from autopilot.domain.value import Value
-from autopilot.text.sessions_numbers import whole
+from autopilot.text.numbers import whole
 
 CADENCE_S = 30.0
 TIMEOUT_S = 600.0

@@ -5,8 +5,7 @@ from autopilot.domain.evidence import Finding, Work
 from autopilot.domain.phase import Task
 from autopilot.domain.results import Executed, Fixed, MiniVerified, Primed
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.task_order import task_order
-from autopilot.policy.task_progress import diff_growing, fixes_of, since_plan, task_base, task_states
+from autopilot.policy.task_progress import diff_growing, fixes_of, since_plan, task_base, task_order, task_states
 from autopilot.steps.checks.claim_differences import claim_differences
 from autopilot.steps.checks.executor_context import NO_MAP
 from autopilot.steps.checks.gate_lines import baseline_words, gate_lines, gate_words

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from autopilot.domain.results import Executed, Fixed
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.handoff import handed_over, tasks_done
-from autopilot.policy.task_progress import auto_tasks, since_plan
+from autopilot.policy.task_progress import auto_tasks, handed_over, since_plan, tasks_done
 from autopilot.steps.prompt import bullets
 
 

@@ -1,11 +1,10 @@
 """SUMMARY.md: a phase that passed, on one page, from its facts and the last words of its reviewers (DIR-01)."""
 
-from autopilot.domain.plan_names import SUMMARY, summary_names
+from autopilot.domain.attempt import SUMMARY, summary_names
 from autopilot.domain.results import Compared, Executed, Fixed, Judged, Rated, Verified
 from autopilot.domain.verdict import Advance
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.task_order import task_order
-from autopilot.policy.task_progress import since_plan, task_states
+from autopilot.policy.task_progress import since_plan, task_order, task_states
 from autopilot.steps.prompt import bullets
 from autopilot.text.tables import table
 

@@ -6,10 +6,9 @@ from autopilot.domain.answers import CriterionResult, Trace, VerifyOpinion
 from autopilot.domain.evidence import CommandRun, Finding
 from autopilot.domain.results import Verified
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.execution import executes, strongest, violation
 from autopilot.policy.facts.behavior_traces import TRACED
 from autopilot.policy.facts.tamper_rules import finding_line
-from autopilot.policy.failure_categories import failure_categories, known
+from autopilot.policy.failure_categories import executes, failure_categories, known, strongest, violation
 from autopilot.steps.artifacts.json_twin import twin, written_at
 from autopilot.steps.artifacts.visual_bugs import section
 from autopilot.steps.checks.test_specs import NONE, SpecRun, spec_runs

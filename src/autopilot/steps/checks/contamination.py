@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from autopilot.domain.questions import Objection
+from autopilot.domain.agent_call import Objection
 
 WINDOW = 20
 WARNING = (

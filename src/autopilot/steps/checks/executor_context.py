@@ -7,7 +7,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Task
 from autopilot.domain.results import Executed, Primed
 from autopilot.history.record import PhaseRecord
-from autopilot.policy.facts.does_not_run import gate_missing
+from autopilot.policy.facts.commands import gate_missing
 from autopilot.policy.task_progress import auto_tasks, since_plan
 from autopilot.ports.agents import Tools
 from autopilot.text.numbers import read_number

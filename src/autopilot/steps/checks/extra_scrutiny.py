@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from autopilot.domain.questions import Objection
+from autopilot.domain.agent_call import Objection
 from autopilot.history.record import PhaseRecord
 
 LEAST_CONCERNS = 2

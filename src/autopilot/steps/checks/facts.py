@@ -5,10 +5,10 @@ from autopilot.domain.phase import Task
 from autopilot.history.record import PhaseRecord
 from autopilot.ports.agents import Tools
 from autopilot.steps.checks.exemptions import between, changed_tests, judged, left_out
-from autopilot.steps.checks.frozen import frozen_tests
 from autopilot.steps.checks.gate_facts import gate_facts
 from autopilot.steps.checks.probes import spot_check
 from autopilot.steps.checks.tampering import declaring, tampering, weighted
+from autopilot.steps.checks.test_specs import frozen_tests
 from autopilot.steps.checks.unused_files import noticed
 
 

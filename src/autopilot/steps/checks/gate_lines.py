@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.domain.settings import Commands
-from autopilot.policy.facts.does_not_run import gate_missing
+from autopilot.policy.facts.commands import gate_missing
 from autopilot.policy.facts.test_counts import counts_in
 from autopilot.policy.task_progress import new_failures
 

@@ -12,7 +12,7 @@ from autopilot.history.record import PhaseRecord
 from autopilot.policy.facts.test_selection import Version, selects_tests, within
 from autopilot.ports.agents import Tools
 from autopilot.steps.checks.exemptions import changed_tests, users_word
-from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.test_specs import frozen_tests
 from autopilot.steps.prompt import all_criteria
 
 _RUNNERS = r"(?:bash|sh|dash|zsh|ksh|source|\.|python3?(?:\.\d+)?|node|ruby|perl|php|deno\s+run|bun(?:\s+run)?)"

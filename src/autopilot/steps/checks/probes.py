@@ -1,16 +1,20 @@
-"""Do a task's criteria notice when its sources are put back? Those that do not prove nothing about them."""
+"""Probes whether the checks notice a failing test, reverted sources or chance."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from autopilot.domain.evidence import Change, CommandRun, Finding, Work
+from autopilot.domain.evidence import Change, CommandRun, Finding, Severity, Work
 from autopilot.domain.phase import Criterion, Task
 from autopilot.domain.results import Executed, Verified
+from autopilot.domain.settings import Limits
+from autopilot.domain.value import Value
 from autopilot.history.record import PhaseRecord
 from autopilot.policy.task_progress import auto_tasks, debugs, since_plan
 from autopilot.ports.agents import Tools
-from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.gate_facts import GateFacts
+from autopilot.steps.checks.test_specs import frozen_tests
 
 MOST_FILES, MOST_SECONDS = 3, 10.0
 
@@ -92,3 +96,83 @@ def _unnoticed(path: str, runs: tuple[CommandRun, ...]) -> Iterator[Finding]:
 def _marked(runs: tuple[CommandRun, ...], what: str) -> Iterator[CommandRun]:
     for run in runs:
         yield msgspec.structs.replace(run, check=f"{run.check}.without", what=f"{run.what} (without {what})")
+
+
+class Sung(Value, frozen=True, kw_only=True):
+    findings: tuple[Finding, ...] = ()
+    runs: tuple[CommandRun, ...] = ()
+
+
+def canary(tools: Tools, change: Change, gates: GateFacts) -> Sung:
+    """
+    Only a green command can be put to the test.
+
+    One that stays green though it went red before the work blocks; one that never did is the user's own, and told.
+    """
+    green = next((run for run in gates.after if run.check == "test" and run.passed), None)
+    if green is None:
+        return Sung()
+    seen = tools.facts.canary(change.commit, green.command)
+    if seen is None:
+        return Sung(findings=(_finding(green, "canary: not possible, no form of test is known for it", "info"),))
+    if seen.run.passed:
+        return Sung(runs=(seen.run,))
+    was_green = any(run.check == "test" and run.passed for run in gates.before)
+    first = tools.facts.canary(change.base, green.command) if was_green else None
+    runs = (seen.run, *((first.run,) if first else ()))
+    if first.run.passed if first else seen.direct:
+        what = f"stays green beside a test that must fail ({seen.run.what})"
+        return Sung(findings=(_finding(green, what, "blocker"),), runs=runs)
+    what = "does not notice a failing test, and did not before the work either: look at the command itself"
+    return Sung(findings=(_finding(green, what, "warning"),), runs=runs)
+
+
+def _finding(run: CommandRun, what: str, severity: Severity) -> Finding:
+    return Finding(rule="canary", where=run.command, what=what, severity=severity)
+
+
+# How often a criterion is run again at most, and which share of a phase's time all of that may take at worst.
+MOST, SHARE = 5, 0.1
+# A look at a file says the same each time.
+_LOOKS = re.compile(
+    r"(?:!\s*)?(?:test|\[|grep|egrep|fgrep|cat|ls|diff|cmp|wc|head|tail|sort|cut|echo|printf|true|stat)(?=\s|$)"
+)
+_JOINTS = re.compile(r"\|\|?|&&|;|\n")
+
+
+def steadied(record: PhaseRecord, tools: Tools, found: Verified, commit: str) -> Verified:
+    """Those that start a program are run a few times more; one that fails then is a blocker."""
+    held = {run.command for run in found.checks if run.passed}
+    wanted = tuple(c for c in record.phase.criteria if c.command in held and runs_something(c))
+    times = repeats(len(wanted), record.start.settings.limits) if wanted else 0
+    runs = tools.facts.repeated(commit, wanted, frozen_tests(record, record.plan), times) if wanted else ()
+    return msgspec.structs.replace(
+        found,
+        findings=(*found.findings, *(_unsteady(run) for run in runs if not run.passed)),
+        extra=(*found.extra, *map(_steadiness_marked, runs)),
+    )
+
+
+def repeats(criteria: int, limits: Limits) -> int:
+    """
+    How many times more each of so many criteria is run: once at least.
+
+    By the limits alone and never by how long a run took: a slow machine has to look as closely as a fast one.
+    """
+    runs = SHARE * limits.minutes_per_phase * 60 / max(1, limits.command_seconds)
+    return max(1, int(min(MOST, runs / criteria)))
+
+
+def runs_something(criterion: Criterion) -> bool:
+    """Whether the command starts a program of the project's, as far as one can see."""
+    parts = (part.strip() for part in _JOINTS.split(criterion.command or ""))
+    return any(part and not _LOOKS.match(part) for part in parts) or "$(" in (criterion.command or "")
+
+
+def _steadiness_marked(run: CommandRun) -> CommandRun:
+    return msgspec.structs.replace(run, check=f"{run.check}.again", what=f"{run.what} (run several times more)")
+
+
+def _unsteady(run: CommandRun) -> Finding:
+    what = "it held, and did not when it was run again on the same tree: it passes by chance"
+    return Finding(rule="unsteady", where=run.command, what=what)

@@ -7,7 +7,7 @@ from autopilot.domain.phase import Criterion, Plan
 from autopilot.domain.results import REPLACED
 from autopilot.history.record import PhaseRecord
 from autopilot.ports.agents import Tools
-from autopilot.steps.checks.frozen import frozen_tests
+from autopilot.steps.checks.test_specs import frozen_tests
 
 
 def replaced_checks(record: PhaseRecord, tools: Tools, commit: str) -> tuple[CommandRun, ...]:

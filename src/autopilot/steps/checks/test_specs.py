@@ -1,11 +1,11 @@
-"""The plan's test files, run by us like any criterion, and what each of them showed (TSPC-01)."""
+"""Runs the plan's frozen test files like any criterion (TSPC-01)."""
 
 import re
 import shlex
 from collections.abc import Iterable
 
 from autopilot.domain.evidence import CommandRun
-from autopilot.domain.phase import Criterion, TaskTest
+from autopilot.domain.phase import Criterion, Plan, TaskTest
 from autopilot.domain.value import Value
 from autopilot.history.record import PhaseRecord
 
@@ -72,3 +72,8 @@ def _run(task: str, test: TaskTest, run: CommandRun) -> SpecRun:
         exit_code=run.exit_code,
         holds=run.passed,
     )
+
+
+def frozen_tests(record: PhaseRecord, plan: Plan | None) -> dict[str, str]:
+    own = {f"{record.brief.dir}/{test.path}": test.text for test in plan.tests} if plan else {}
+    return {path: text for path, text in record.shown.items() if "/tests/" in path} | own

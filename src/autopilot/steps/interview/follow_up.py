@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autopilot.domain.open_points import FollowUpClaim
-from autopilot.domain.questions import Objection, Question, no_objections
+from autopilot.domain.agent_call import Objection, Question, no_objections
+from autopilot.domain.answers import FollowUpClaim
 from autopilot.domain.user_answers import UserAnswer
 from autopilot.history.record import PhaseRecord
 from autopilot.steps.artifacts.user_context import answer_lines

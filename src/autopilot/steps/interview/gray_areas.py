@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autopilot.domain.open_points import DOMAINS, GrayArea, GrayAreasClaim
-from autopilot.domain.questions import Objection, Question
+from autopilot.domain.agent_call import Objection, Question
+from autopilot.domain.answers import DOMAINS, GrayArea, GrayAreasClaim
 from autopilot.domain.user_answers import UserAnswer
 from autopilot.history.record import PhaseRecord
 from autopilot.steps.artifacts.user_context import answer_lines

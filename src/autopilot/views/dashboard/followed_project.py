@@ -10,10 +10,9 @@ from autopilot.domain.events import Entry
 from autopilot.domain.value import Value
 from autopilot.journal.clock import SystemClock
 from autopilot.journal.lock import alive, owner
-from autopilot.journal.sqlite import SqliteJournal
-from autopilot.journal.tail import Tail
+from autopilot.journal.sqlite import SqliteJournal, Tail
 from autopilot.state.picture_run import ASKING
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 from autopilot.text.times import iso
 from autopilot.views.dashboard.actions import Question
 from autopilot.views.dashboard.run_view import Doing, ShownRun, over

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import Entry, PhaseStarted, RunResumed, RunStarted
 from autopilot.domain.phase import Phase, RoadmapTaken
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.value import Value
 from autopilot.state.picture import OVER, OpenPass, Picture
 from autopilot.state.picture_run import after

@@ -12,9 +12,8 @@ from autopilot.domain.errors import AutopilotError
 from autopilot.domain.events import Entry
 from autopilot.domain.process import Job, Processes
 from autopilot.policy.notification_rules import Notice, Occasion, is_quiet, notice_of
-from autopilot.text.clean import harmless
+from autopilot.text.clean import clean, harmless
 from autopilot.text.distribution import how_to_install
-from autopilot.text.text import clean
 
 PATIENCE_S, PROGRAM_S = 15.0, 5.0
 MOST_TITLE, MOST_TEXT = 120, 600

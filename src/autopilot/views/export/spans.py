@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Literal
 
 from autopilot.domain.attempt import Brief
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -24,10 +23,11 @@ from autopilot.domain.events import (
     StepStarted,
     stream_of,
 )
+from autopilot.domain.results import COMPLETION
 from autopilot.domain.value import Value, tag_of
 from autopilot.domain.verdict import Stop
 from autopilot.history.record import RunRecord
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 Attribute = str | int | float | bool
 LONGEST = 300

@@ -1,15 +1,15 @@
-"""The last words of a run: how it ended, what remains, and what to type next."""
+"""Prints the end of a run and what to do next."""
 
 from collections.abc import Iterator
 
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import RunStarted
 from autopilot.domain.phase import NEVER_RUN
-from autopilot.domain.request import Ending, PhaseEnd, RunEnd, report_name
+from autopilot.domain.request import Ending, PhaseEnd, RunEnd, VerdictEnd, report_name
+from autopilot.domain.results import COMPLETION
 from autopilot.policy.outcomes import SHORT
-from autopilot.policy.scores import mean_score
-from autopilot.text.duration import in_words, seconds_between
-from autopilot.text.text import clean
+from autopilot.policy.score_caps import mean_score
+from autopilot.text.clean import clean
+from autopilot.text.times import in_words, seconds_between
 from autopilot.views.lines.run_lines import Narrator
 from autopilot.views.markdown.handover import exhausted, restart_lines
 
@@ -213,3 +213,17 @@ def _paused(end: RunEnd) -> bool:
 
 def _skipped(phase: PhaseEnd) -> bool:
     return phase.status in _SKIPPED or phase.reason == "already_completed"
+
+
+def lines(end: VerdictEnd) -> Iterator[str]:
+    if not end.taken:
+        yield f"Recorded: phase {end.phase} {end.verdict}. The run that is going on takes it in at its next step."
+        return
+    yield f"Phase {end.phase}: human verdict recorded: {end.verdict}."
+    if end.landed:
+        yield f"Landed on your branch: phase {' '.join(end.landed)}"
+    yield from (f"Not on your branch yet: {clean(note, 300)}" for note in end.notes)
+    if end.behind:
+        yield f"Built upon it, and landed when it is mended: phase {' '.join(end.behind)}"
+    if end.do:
+        yield f"{'To go on' if end.verdict == 'pass' else 'To mend it'}: {end.do}"

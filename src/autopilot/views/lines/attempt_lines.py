@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from autopilot.domain.answers import SEVERITY, DivergenceOpinion, JudgeOpinion, Recommendation
 from autopilot.domain.attempt import Brief
 from autopilot.domain.events import AgentAnswered, Entry, StepFinished, StepStarted
-from autopilot.domain.headings import HEADINGS, heading_of, number_of, skipped_between
 from autopilot.domain.results import (
+    HEADINGS,
     Compared,
     Debugged,
     Executed,
@@ -21,17 +21,20 @@ from autopilot.domain.results import (
     Triaged,
     Unanswered,
     Verified,
+    heading_of,
+    number_of,
+    skipped_between,
 )
 from autopilot.domain.settings import Commands, Limits, Settings
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.history.record import remediation_task
 from autopilot.policy.deferral import REJECTED
-from autopilot.policy.facts.does_not_run import gate_missing
+from autopilot.policy.facts.commands import gate_missing
 from autopilot.state.wait_words import interrupted_line
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 from autopilot.views.lines import task_lines
 from autopilot.views.lines.fact_sentences import ended, says_done, summary_of
-from autopilot.views.lines.visual_lines import of_pages
+from autopilot.views.lines.task_lines import of_pages
 
 if TYPE_CHECKING:
     from autopilot.domain.phase import Task

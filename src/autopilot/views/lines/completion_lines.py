@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from autopilot.domain.events import CompletionFinished, Entry, StepFinished, StepStarted
 from autopilot.domain.results import Audited, Integrated, Mended, Unanswered
 from autopilot.domain.verdict import Advance, Stop
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 _STARTED = {"integration": "Integration check...", "audit": "Self-audit...", "version": "Version..."}
 

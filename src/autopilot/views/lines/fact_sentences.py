@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from autopilot.domain.answers import FixClaim, WorkClaim
 from autopilot.domain.evidence import CommandRun, Work
 from autopilot.policy.task_progress import new_failures
-from autopilot.text.text import clean, last_line
+from autopilot.text.clean import clean, last_line
 
 _NOTHING = frozenset({"", "0", "none", "[]"})
 

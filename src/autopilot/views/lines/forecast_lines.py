@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from autopilot.domain.forecast import Dollars, Forecast, PhaseForecast
 from autopilot.domain.phase import PlanOnDisk
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 _NAME = 28
 _MOST = 10

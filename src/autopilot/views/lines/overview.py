@@ -8,7 +8,7 @@ import msgspec
 from autopilot.domain.phase import Phase, PhaseFiles, Roadmap, all_done
 from autopilot.domain.value import Value
 from autopilot.journal.earlier_runs import Ledger
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 SATISFIED = "Already satisfied"
 _RECORDED = {

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from autopilot.domain.receipt import Recheck, Statement
 from autopilot.policy.outcomes import SHORT
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 
 def listing(held: Sequence[tuple[Statement, bool]]) -> str:

@@ -24,8 +24,8 @@ from autopilot.history.best_attempt import counted as best_of
 from autopilot.history.best_attempt import kept, outcome_kept
 from autopilot.history.run_index import judged
 from autopilot.policy.outcomes import described, outcome_of
-from autopilot.text.text import clean
-from autopilot.views.lines import visual_lines
+from autopilot.text.clean import clean
+from autopilot.views.lines import task_lines as visual_lines
 from autopilot.views.lines.fact_sentences import counted, ended, failing, said
 
 _MOST_TRIES = 4

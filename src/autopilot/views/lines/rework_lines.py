@@ -6,7 +6,7 @@ from autopilot.domain.attempt import Brief
 from autopilot.domain.events import PhaseFinished
 from autopilot.domain.rework import GAP_ITERATIONS, GAPS_EXHAUSTED, QUALITY_CYCLES, QUALITY_EXHAUSTED
 from autopilot.domain.verdict import Advance, Retry
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 
 
 def opening(brief: Brief, stood: float | None) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from autopilot.domain.attempt import Brief, PhaseOutcome, Spec, StepDigest
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     CompletionFinished,
     Entry,
@@ -22,17 +21,16 @@ from autopilot.domain.events import (
     WaitEnded,
     WaitStarted,
 )
-from autopilot.domain.headings import HEADINGS
-from autopilot.domain.models import known_model
-from autopilot.domain.settings import Limits
+from autopilot.domain.results import COMPLETION, HEADINGS
+from autopilot.domain.settings import Limits, known_model
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.policy.budget import cap_warning, cost_line
 from autopilot.policy.outcomes import described, outcome_of
 from autopilot.policy.roadmap_changes import STARTS_OVER
 from autopilot.policy.taken_in import advice, share, tokens_of
 from autopilot.state.wait_words import note_line, wait_lines
-from autopilot.text.duration import seconds_between
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
+from autopilot.text.times import seconds_between
 from autopilot.views.lines import rework_lines as redo_lines
 from autopilot.views.lines.attempt_lines import PassLines
 from autopilot.views.lines.completion_lines import AuditLines, finished_lines

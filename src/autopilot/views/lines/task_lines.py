@@ -1,13 +1,13 @@
-"""One task as plain lines: what changed, what Autopilot's own commands showed, and what the agent had said."""
+"""Prints one task: the change, our checks, the agent's claim."""
 
 from collections.abc import Iterator
 
 from autopilot.domain.evidence import Work
-from autopilot.domain.results import Executed, Fixed, MiniVerified
+from autopilot.domain.results import Executed, Fixed, MiniVerified, Verified
 from autopilot.domain.verdict import SET_ASIDE, Advance, AskHuman, Retry, Verdict
 from autopilot.policy.facts.tamper_rules import blockers
 from autopilot.policy.task_progress import new_failures
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 from autopilot.views.lines.fact_sentences import ended, failing, says_done, summary_of
 
 _MOST_FILES = 10
@@ -66,3 +66,32 @@ def _gates(work: Work, name: str) -> Iterator[str]:
         else:
             old = "" if run.check in new else " (it failed before this task too)"
             yield f"{name}: {clean(run.check, 40)} FAIL -- {summary_of(run)}{old}"
+
+
+MOST = 3
+SHOWN = 160
+
+
+def of_pages(result: Verified, *, called_fixed: bool) -> Iterator[str]:
+    """Nothing where nobody looked."""
+    seen = result.visual
+    if seen is None:
+        return
+    if seen.skipped:
+        yield f"VERIFY: {clean(seen.skipped, SHOWN)}"
+        return
+    bad = seen.blocking
+    for issue in bad[:MOST]:
+        yield f"VERIFY FAIL -- {clean(issue.told, SHOWN)}"
+    if len(bad) > MOST:
+        yield f"VERIFY FAIL -- and {len(bad) - MOST} more"
+    if bad and called_fixed:
+        yield f"VERIFY: the debugging agent reported it fixed; the browser shows a {clean(bad[0].told, SHOWN)}"
+    if not bad:
+        yield f"VERIFY: {counted(result)}"
+
+
+def counted(result: Verified) -> str:
+    """2/3 pages look right."""
+    seen = result.visual
+    return f"{seen.routes_passed}/{seen.routes_tested} pages look right" if seen and seen.routes_tested else ""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from autopilot.policy.scores import mean_score
-from autopilot.text.text import clean
+from autopilot.policy.score_caps import mean_score
+from autopilot.text.clean import clean
 
 FIRST = "First run recorded. Trend analysis available after 2+ runs."
 MOST_BARS = 20

@@ -7,8 +7,8 @@ from typing import Any
 from autopilot.history.record import RunRecord
 from autopilot.policy.batch_totals import BatchFigures, batch_figures
 from autopilot.policy.outcomes import NOTHING_BUILT
+from autopilot.text.clean import clean
 from autopilot.text.tables import table
-from autopilot.text.text import clean
 
 NAME = "completion-report.md"
 

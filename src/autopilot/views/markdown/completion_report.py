@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autopilot.domain.completion import SelfAudit
 from autopilot.domain.events import CompletionFinished, PhaseFinished, RunFinished
-from autopilot.domain.reach import NOT_SHARED, host_line, is_here
+from autopilot.domain.process import NOT_SHARED, host_line, is_here
 from autopilot.domain.request import Ending
+from autopilot.domain.results import SelfAudit
 from autopilot.history.record import RunRecord
-from autopilot.policy.deferrals import summary_lines
+from autopilot.policy.deferral import summary_lines
 from autopilot.policy.uniform_scores import CRITICAL_TIER, alerts, completed
-from autopilot.text.text import clean
+from autopilot.text.clean import clean
 from autopilot.views.lines.trend_lines import trend_section
 
 SHORT = 8

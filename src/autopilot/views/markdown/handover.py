@@ -1,8 +1,8 @@
 """The paper a run leaves when an agent ran out of context: what is done, what is next, and how to go on (CTX-04)."""
 
 from autopilot.domain.request import PhaseEnd, RunEnd
-from autopilot.policy.handoff import REPORTED
-from autopilot.text.text import clean
+from autopilot.policy.task_progress import REPORTED
+from autopilot.text.clean import clean
 
 
 def exhausted(end: RunEnd) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from autopilot.text.duration import short
+from autopilot.text.times import short
 from autopilot.views.report.dependency_chart import Graph, Node
 from autopilot.views.report.gantt import LIMITED, Bar, Lane, Timeline, scaled, squeezed
 from autopilot.views.report.markup import NAME, Attribute, Pen, el, joined, made, words

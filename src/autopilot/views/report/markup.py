@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from autopilot.text.clean import harmless
+from autopilot.text.clean import clean, harmless
 from autopilot.text.redact import HOLD
-from autopilot.text.text import clean
 
 SHORT, NAME, LINE, BLOCK = 12, 120, 400, 8_000
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?)")

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from autopilot.text.duration import moment
+from autopilot.text.times import moment
 from autopilot.views.report.fact_list import merge_facts
 from autopilot.views.report.gantt import timeline
 from autopilot.views.report.markup import Pen, el, joined, made, size, words

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from autopilot.domain.results import Compared, Debugged, Executed, Fixed, Judged, MiniVerified, Verified
 from autopilot.history.record import PhaseRecord
-from autopilot.text.duration import short
+from autopilot.text.times import short
 from autopilot.views.lines import fact_sentences as facts
 from autopilot.views.report.charts import meter
 from autopilot.views.report.diffs import Made, changes_of, diff_markup

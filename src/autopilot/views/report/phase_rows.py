@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from autopilot.domain.attempt import PhaseOutcome
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.phase import Phase
-from autopilot.domain.results import Compared, Judged, Rated, Verified
+from autopilot.domain.results import COMPLETION, Compared, Judged, Rated, Verified
 from autopilot.domain.value import Value
 from autopilot.domain.verdict import Advance
 from autopilot.history.record import PhaseRecord
@@ -16,7 +15,7 @@ from autopilot.policy.outcomes import shortfall
 from autopilot.policy.uniform_scores import suspects
 from autopilot.text.times import elapsed
 from autopilot.views.lines import fact_sentences as facts
-from autopilot.views.lines import visual_lines
+from autopilot.views.lines import task_lines as visual_lines
 from autopilot.views.report.source import Told
 
 STATUSES = {

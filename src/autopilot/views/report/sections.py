@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from autopilot.domain.settings import carried
 from autopilot.state.build_state import run_status
-from autopilot.text.duration import moment, short
+from autopilot.text.times import moment, short
 from autopilot.views.lines import trend_lines as trends
 from autopilot.views.report import charts
 from autopilot.views.report.dependency_chart import graph_of

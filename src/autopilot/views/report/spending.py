@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from autopilot.domain.agent_call import REVIEWERS
 from autopilot.domain.events import AgentAnswered
-from autopilot.domain.models import known_model
-from autopilot.domain.settings import Settings
+from autopilot.domain.settings import Settings, known_model
 from autopilot.domain.value import Value
 from autopilot.history.digest import CallDigest, Spent, spent_by
 from autopilot.views.report.phase_rows import of_run

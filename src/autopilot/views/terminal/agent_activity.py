@@ -7,8 +7,8 @@ from pathlib import Path
 
 from autopilot.journal.lock import birth_of
 from autopilot.state.picture import AgentCall
+from autopilot.text.clean import clean
 from autopilot.text.redact import Redactor
-from autopilot.text.text import clean
 
 PROC = Path("/proc")
 MOST_PROCESSES = 200

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autopilot.state.picture import OVER, Picture
-from autopilot.text.duration import short
+from autopilot.text.times import short
 from autopilot.views.terminal.cells import Line, Span, beside, cut, plain, rule, spread, width_of
 from autopilot.views.terminal.frame_parts import agent_lines, pass_lines, roadmap_lines, used_words, wait_lines
 from autopilot.views.terminal.screen import Screen

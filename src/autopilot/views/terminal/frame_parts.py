@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from autopilot.domain.completion import COMPLETION
-from autopilot.domain.headings import EXECUTE, HEADINGS, heading_of
 from autopilot.domain.phase import NEVER_RUN
+from autopilot.domain.results import COMPLETION, EXECUTE, HEADINGS, heading_of
 from autopilot.state.picture import OpenPass, PhaseRow, Picture, StepRow, TaskRow
-from autopilot.text.duration import short
-from autopilot.text.times import elapsed, seconds_of
+from autopilot.text.times import elapsed, seconds_of, short
 from autopilot.views.terminal.cells import Line, Marks, Span, fit, flow, rule
 from autopilot.views.terminal.screen import Screen
 from autopilot.views.terminal.time_left import pass_left, pass_seconds, run_seconds, step_seconds

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from autopilot.domain.completion import COMPLETION
-from autopilot.domain.headings import EXECUTE, heading_of, number_of
+from autopilot.domain.results import COMPLETION, EXECUTE, heading_of, number_of
 from autopilot.state.picture import OVER, OpenPass, Picture, StepRow
 from autopilot.text.times import elapsed
 

@@ -10,7 +10,7 @@ import pytest
 
 from autopilot.app import prepare as app
 from autopilot.cli.verbs.doctor import lines, show
-from autopilot.domain.checkup import Check, Level
+from autopilot.domain.request import Check, Level
 from support.project import ROADMAP
 from support.repos import git, make_repo
 from support.runs import snapshot

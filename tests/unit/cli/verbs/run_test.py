@@ -11,9 +11,9 @@ from autopilot.cli.parser import parse
 from autopilot.cli.verbs.run import Warn, demonstrate, perform, warn
 from autopilot.domain.errors import AutopilotError, Interrupted, UsageLimited
 from autopilot.domain.events import Entry, RunStopped
-from autopilot.domain.modes import Modes
 from autopilot.domain.people import NOBODY, Person
 from autopilot.domain.request import PhaseEnd, Resumption, RunEnd, RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.sqlite import SqliteJournal
 from autopilot.ports.agents import Listener

@@ -6,8 +6,7 @@ from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, VerdictGiven
 from autopilot.domain.people import HumanWord
 from autopilot.domain.verdict import AskHuman
-from autopilot.engine.close.calibration import calibrations
-from autopilot.engine.close.diagnostics import write_calibrations
+from autopilot.engine.close.diagnostics import calibrations, write_calibrations
 from autopilot.history.record import RunRecord
 from support.papers import Shelf
 from support.records import phase, started

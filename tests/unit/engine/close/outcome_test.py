@@ -10,7 +10,7 @@ from autopilot.domain.results import Debugged, Executed, Fixed, Judged, MiniVeri
 from autopilot.domain.verdict import Advance, Retry, Stop
 from autopilot.engine.close.outcome import commits, outcome_of, rolled_back
 from autopilot.engine.decide.next_step import Finish
-from autopilot.policy.scores import band
+from autopilot.policy.score_caps import band
 from support.records import BASE, Story, brief, phase, plan, ran, task, whole, work
 
 DONE = Finish("completed", "every gate passed")

@@ -13,8 +13,7 @@ from autopilot.domain.events import StepFinished
 from autopilot.domain.evidence import Claim, Opinion
 from autopilot.domain.results import Debugged, Fixed, Preflighted
 from autopilot.domain.verdict import Advance
-from autopilot.engine.close.outcome import outcome_of
-from autopilot.engine.close.reported import MOST_ISSUES, detected
+from autopilot.engine.close.outcome import MOST_ISSUES, detected, outcome_of
 from autopilot.engine.decide.next_step import Finish
 from autopilot.history.record import PhaseRecord
 from autopilot.pipeline import stage_named

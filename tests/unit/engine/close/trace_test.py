@@ -9,7 +9,7 @@ import pytest
 from autopilot.domain.events import StepFinished
 from autopilot.domain.results import Fixed, Triaged, Unanswered
 from autopilot.domain.verdict import Advance, Retry, Stop
-from autopilot.engine.close.domain_diagnostics import Span
+from autopilot.engine.close.postmortem import Span
 from autopilot.engine.close.trace import RUNNER, SUMMARY, TRACED, spans_of, trace_files, trace_of
 from support.records import DONE, RUN, Story, ran, whole, work
 

@@ -16,7 +16,7 @@ from autopilot.domain.events import (
     RunResumed,
     RunStopped,
 )
-from autopilot.domain.modes import Modes
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import Advance, AskHuman, Stop, Verdict
 from autopilot.engine.decide.audit_scope import (
     ALONE,

@@ -11,8 +11,7 @@ from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseStarted, RunFinished, RunResumed, RunStopped
 from autopilot.domain.evidence import Usage
 from autopilot.domain.results import Debugged, Unanswered
-from autopilot.domain.run_caps import RunCaps
-from autopilot.domain.settings import Limits
+from autopilot.domain.settings import Limits, RunCaps
 from autopilot.domain.verdict import Advance, Retry
 from autopilot.engine.decide.brakes import BREAKERS, CAPS, gauged, over_cap, seconds_left, tripped, usd_left
 from autopilot.engine.run.result import phase_end

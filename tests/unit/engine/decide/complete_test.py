@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseSkipped, PhaseStarted
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.decide.next_move import End, Land, Skip, Spawn, dependents, next_phase
 from autopilot.history.record import RunRecord

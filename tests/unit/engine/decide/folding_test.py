@@ -16,8 +16,8 @@ from autopilot.history.record import RunRecord
 from autopilot.journal.clock import TickingClock
 from autopilot.journal.memory import MemoryJournal
 from autopilot.journal.state_printer import StatePrinter
+from autopilot.policy.budget import answers, debit, spent
 from autopilot.policy.loops import finished_steps, tries
-from autopilot.policy.spending import answers, debit, spent
 from autopilot.state.build_state import Projection, state_text
 from support.records import RUN, SPEC, Story, brief, passed, phase, started
 

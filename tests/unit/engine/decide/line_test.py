@@ -7,12 +7,11 @@ import pytest
 
 from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseLanded, PhaseStarted, VerdictGiven
-from autopilot.domain.modes import Modes
 from autopilot.domain.people import HumanWord
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import Advance, AskHuman, Verdict
-from autopilot.engine.decide.checkpoint import pause
 from autopilot.engine.decide.line import built_upon, refusal, stands_on_refused, to_mend
-from autopilot.engine.decide.next_move import Land, Spawn, next_phase, second_chances
+from autopilot.engine.decide.next_move import Land, Spawn, next_phase, pause, second_chances
 from autopilot.history.record import RunRecord
 from support.records import BASE, brief, phase, started
 

@@ -15,6 +15,7 @@ import msgspec
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from autopilot.domain.agent_call import Answered, Question, Worked
 from autopilot.domain.answers import FixClaim, WorkClaim
 from autopilot.domain.codemap import NO_ATLAS
 from autopilot.domain.errors import NoAnswer
@@ -30,7 +31,6 @@ from autopilot.domain.events import (
 )
 from autopilot.domain.evidence import Change, CommandRun, FileChange
 from autopilot.domain.phase import Criterion, Plan
-from autopilot.domain.questions import Answered, Question, Worked
 from autopilot.domain.results import PlanChecked, Unanswered, Verified
 from autopilot.domain.verdict import Advance, Stop
 from autopilot.engine.close.outcome import outcome_of

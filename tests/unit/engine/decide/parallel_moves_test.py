@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autopilot.domain.attempt import Brief, PhaseOutcome
+from autopilot.domain.attempt import Brief, PassEvidence, PhaseOutcome, SplitDetails, SubPhase
 from autopilot.domain.events import (
     Entry,
     Event,
@@ -19,9 +19,8 @@ from autopilot.domain.events import (
     PhaseStarted,
     RunEvent,
 )
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase
-from autopilot.domain.returns import PassEvidence, SplitDetails, SubPhase
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.engine.decide.next_move import Continue, End, Land, Merge, Skip, Spawn
 from autopilot.engine.decide.parallel_moves import Moves, next_moves

@@ -6,8 +6,8 @@ import pytest
 
 from autopilot.domain.attempt import PhaseOutcome
 from autopilot.domain.events import Entry, Event, PhaseFinished, PhaseStarted
-from autopilot.domain.modes import Modes
 from autopilot.domain.rework import Before, Deficiency, Mode
+from autopilot.domain.settings import Modes
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.engine.decide.next_move import End, Land, Spawn, next_phase
 from autopilot.engine.decide.rework_loops import open_gaps, pass_end, stood, told_what_to_mend

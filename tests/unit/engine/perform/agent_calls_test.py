@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.domain.agent_call import Call, Reply
+from autopilot.domain.agent_call import Call, Objection, Question, Reply
 from autopilot.domain.answers import ResearchClaim, TaskOpinion, WorkClaim
 from autopilot.domain.codemap import SHOWN_PATH, NoAtlas
 from autopilot.domain.errors import AgentUnavailable, Interrupted, NoAnswer, UsageLimited
 from autopilot.domain.events import AgentAnswered, AgentStarted, Entry
-from autopilot.domain.questions import Objection, Question
 from autopilot.engine.perform.agent_calls import StepAgents, attempt
 from autopilot.engine.perform.visibility import LEARNINGS
 from autopilot.journal.diagnostic_files import FileDiagnostics

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.domain.agent_call import Call, Outcome, Reply
+from autopilot.domain.agent_call import Call, Outcome, Question, Reply
 from autopilot.domain.answers import TaskOpinion, WorkClaim
 from autopilot.domain.errors import AgentUnavailable, Interrupted, UsageLimited
 from autopilot.domain.events import (
@@ -21,8 +21,7 @@ from autopilot.domain.events import (
     WaitEnded,
     WaitStarted,
 )
-from autopilot.domain.failover import Ladders
-from autopilot.domain.questions import Question
+from autopilot.domain.settings import Ladders
 from autopilot.engine.decide.brakes import Tripped
 from autopilot.engine.perform.agent_calls import StepAgents
 from autopilot.history.active_time import active_time

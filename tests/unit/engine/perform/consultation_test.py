@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from autopilot.domain.agent_call import Reply
-from autopilot.domain.asking_people import Answering, Asked, Batch, Given, NoAnswers
-from autopilot.domain.open_points import FollowUpClaim
-from autopilot.domain.questions import Question
+from autopilot.domain.agent_call import Question, Reply
+from autopilot.domain.answers import FollowUpClaim
+from autopilot.domain.people import Answering, Asked, Batch, Given, NoAnswers
 from autopilot.engine.perform.consultation import FOLDER, Consultation, close, left_open
 from autopilot.engine.perform.run_log import Streams
 from autopilot.history.record import PhaseRecord

@@ -7,10 +7,9 @@ from types import MappingProxyType
 
 import pytest
 
-from autopilot.domain.agent_call import Call, Reply
+from autopilot.domain.agent_call import Call, Question, Reply
 from autopilot.domain.answers import TaskOpinion, WorkClaim
 from autopilot.domain.errors import UsageLimited
-from autopilot.domain.questions import Question
 from autopilot.engine.perform.agent_calls import StepAgents, heard_calls
 from support.engine import FINE, Engine, Told, make_engine
 from support.records import RUN, task

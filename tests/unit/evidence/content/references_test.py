@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autopilot.domain.codemap import Export, Import, Language, MappedFile, RepoMap
 from autopilot.evidence.content import references
-from autopilot.policy.map_imports import import_graph
+from autopilot.policy.codemap_queries import import_graph
 from support.engine import Told, make_engine
 from support.repos import write
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.settings import Modes, RunCaps
 from autopilot.planning.config import read_config as config
 from autopilot.planning.config.run_settings import limits_of, threshold
 

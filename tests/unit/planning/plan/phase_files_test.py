@@ -5,7 +5,7 @@ import pytest
 from autopilot.planning.plan import read_plan as plans
 from autopilot.planning.plan.folders import own_file, plan_files
 from autopilot.planning.plan.phase_files import phase_files
-from autopilot.policy.task_order import task_order
+from autopilot.policy.task_progress import task_order
 from support.gsd import gsd_plan
 
 ONE = gsd_plan("03", "01", [("a.txt", "a")])

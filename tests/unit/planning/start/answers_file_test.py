@@ -2,8 +2,8 @@
 
 import pytest
 
-from autopilot.domain.asking_people import Asked, Batch
 from autopilot.domain.errors import ConfigInvalid
+from autopilot.domain.people import Asked, Batch
 from autopilot.planning.start.answers_file import WrittenAnswers, read
 
 TOML = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autopilot.domain.modes import Modes
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.planning.start.consulted import aimed, foreseen, only_maps
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.asking_people import YOU_DECIDE
+from autopilot.domain.people import YOU_DECIDE
 from autopilot.domain.user_answers import UserAnswer
 from autopilot.planning.start.context_md import NO_IDEAS, NONE_DEFERRED, Talk, context_md
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from autopilot.agents.model_profiles import ALIASES, price_names
 from autopilot.domain.forecast import Dollars, Habits, TaskCounts, Tokens
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Complexity, Phase, PhaseType, Plan, Task
-from autopilot.domain.settings import Limits, Settings
+from autopilot.domain.settings import Limits, Modes, Settings
 from autopilot.planning.start.estimate import (
     estimate,
     learned,

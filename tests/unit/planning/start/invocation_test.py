@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from autopilot.domain.events import RunStarted
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import RunRequest
+from autopilot.domain.settings import Modes
 from autopilot.planning.roadmap import selection
 from autopilot.planning.start.opening import opening
 from autopilot.planning.start.read_project import Project, understand

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autopilot.domain.errors import RoadmapInvalid, UsageInvalid
-from autopilot.domain.modes import Modes
 from autopilot.domain.phase import Phase, Roadmap
 from autopilot.domain.request import RunRequest
 from autopilot.domain.rework import Standing
+from autopilot.domain.settings import Modes
 from autopilot.planning.start.rework_selection import Chosen, chosen
 
 ROADMAP = Roadmap(path="ROADMAP.md", phases=tuple(Phase(id=str(n), name=f"P{n}") for n in range(1, 7)))

@@ -3,7 +3,7 @@
 import pytest
 
 from autopilot.domain.evidence import CommandRun
-from autopilot.policy.facts.does_not_run import fails_already, first_results, lacks_something, why_not_run
+from autopilot.policy.facts.commands import fails_already, first_results, lacks_something, why_not_run
 
 
 def ran(command: str, exit_code: int | None, output: str = "") -> CommandRun:

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.sessions import session_modes
+from autopilot.sessions import selector as session_modes
 from autopilot.sessions.files import session_record
 from autopilot.sessions.machine import measure as probes
-from autopilot.sessions.machine import resources, wave_gate
+from autopilot.sessions.machine import resources
+from autopilot.sessions.machine import resources as wave_gate
 from autopilot.sessions.machine.registry import Entry, Registry, bad_id
 from autopilot.sessions.machine.resources import Reading, Snapshot
 from support.vectors import ABSENT, cases, section

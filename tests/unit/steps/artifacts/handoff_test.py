@@ -13,8 +13,7 @@ from autopilot.engine.decide.next_step import Finish, Run, next_move
 from autopilot.gates import after_no_answer as unanswered
 from autopilot.history.record import PhaseRecord, RunRecord, kept_entries
 from autopilot.pipeline import artifacts, stage_named
-from autopilot.policy.handoff import SAVED, handed_over
-from autopilot.policy.task_progress import task_states, waiting_task
+from autopilot.policy.task_progress import SAVED, handed_over, task_states, waiting_task
 from support.records import BASE, Story, brief, phase, plan, started, task
 
 DRY = Unanswered(role="execute", outcome="context_exhausted", detail="")

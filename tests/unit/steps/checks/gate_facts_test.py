@@ -9,8 +9,8 @@ import pytest
 from autopilot.domain.evidence import Change, CommandRun, Counts, FileChange
 from autopilot.domain.settings import Commands
 from autopilot.ports.agents import Canary, Part, Variant
-from autopilot.steps.checks.canary import canary
 from autopilot.steps.checks.gate_facts import GateFacts, gate_facts
+from autopilot.steps.checks.probes import canary
 from support.records import ran
 from support.tools import SaidFacts, tools
 

@@ -11,7 +11,7 @@ from autopilot.domain.evidence import CommandRun
 from autopilot.domain.phase import Criterion
 from autopilot.domain.results import Verified
 from autopilot.domain.settings import Limits
-from autopilot.steps.checks.steadiness import MOST, SHARE, repeats, runs_something, steadied
+from autopilot.steps.checks.probes import MOST, SHARE, repeats, runs_something, steadied
 from support.records import TREE, Story, brief, criterion, phase, ran
 from support.tools import SaidFacts, tools
 

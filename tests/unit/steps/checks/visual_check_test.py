@@ -15,8 +15,7 @@ from autopilot.domain.verdict import Retry, Stop
 from autopilot.domain.visual import Look, Route, VisualIssue, VisualResults, VisualTesting, skipped
 from autopilot.gates import after_verify
 from autopilot.pipeline import artifacts
-from autopilot.policy.score_caps import charged
-from autopilot.policy.scores import score
+from autopilot.policy.score_caps import charged, score
 from autopilot.steps import debug, verify
 from autopilot.steps.artifacts.visual_bugs import regression_status, section, tracked
 from autopilot.steps.checks import visual_check as visual

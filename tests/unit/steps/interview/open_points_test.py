@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from autopilot.domain.open_points import DOMAINS, MAP_CATEGORIES, GrayAreasClaim, QuestionsClaim
+from autopilot.domain.answers import DOMAINS, MAP_CATEGORIES, GrayAreasClaim, QuestionsClaim
 from autopilot.domain.user_answers import UserAnswer
 from autopilot.steps.interview import follow_up, gray_areas, question
 from support.asking import LETTER_AREAS, area

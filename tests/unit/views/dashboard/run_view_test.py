@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from autopilot.domain.attempt import PhaseOutcome
-from autopilot.domain.completion import COMPLETION
 from autopilot.domain.events import (
     AgentAnswered,
     AgentStarted,
@@ -29,7 +28,8 @@ from autopilot.domain.events import (
     WaitEnded,
 )
 from autopilot.domain.evidence import Usage
-from autopilot.domain.run_caps import RunCaps
+from autopilot.domain.results import COMPLETION
+from autopilot.domain.settings import RunCaps
 from autopilot.domain.verdict import Advance, AskHuman, Retry, Stop, Verdict
 from autopilot.views.dashboard.run_view import STEPS_SHOWN, Doing, ShownRun
 from support.dashboards import CLEAR

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from autopilot.domain.answers import AuditOpinion, IntegrationOpinion
-from autopilot.domain.completion import Gap, SelfAudit
 from autopilot.domain.events import CompletionFinished, Entry, Event, StepFinished
-from autopilot.domain.results import Audited, Bumped, Integrated, Mended, StepResult, Unanswered
+from autopilot.domain.results import Audited, Bumped, Gap, Integrated, Mended, SelfAudit, StepResult, Unanswered
 from autopilot.domain.verdict import Advance, Retry, Stop, Verdict
 from autopilot.views.lines.run_lines import Narrator
 from support.records import RUN, TREE, work

@@ -4,7 +4,7 @@ import pytest
 
 from autopilot.domain.results import Verified
 from autopilot.domain.visual import VisualIssue, VisualResults, skipped
-from autopilot.views.lines.visual_lines import counted, of_pages
+from autopilot.views.lines.task_lines import counted, of_pages
 
 WIDE = VisualIssue(route="home", type="layout", severity="major", description="too wide\x1b[31m")
 

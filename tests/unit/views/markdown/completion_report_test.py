@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autopilot.domain.completion import FixedGap, Gap, RemainingGap, SelfAudit
 from autopilot.domain.events import CompletionFinished, Entry, Event, RunFinished
+from autopilot.domain.results import FixedGap, Gap, RemainingGap, SelfAudit
 from autopilot.history.record import RunRecord
 from autopilot.views.lines import trend_lines as trends
 from autopilot.views.markdown.completion_report import Ended, report
