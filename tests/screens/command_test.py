@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from autopilot import __version__
+from autopilot.authority.places import grant_name
+from autopilot.authority.user_folder import user_folder_path
 from autopilot.cli import help as usage
 from screens.states import phase, state, write_state
 
@@ -55,7 +57,11 @@ def test_the_version_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["status"], ["status", "--json"]], ids=" ".join)
 def test_what_must_be_fast_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
-    write_state(tmp_path, state(phases={"1": phase("completed")}))
+    shown = state(phases={"1": phase("completed")})
+    write_state(tmp_path, shown)
+    grant = user_folder_path() / grant_name(str(shown["_meta"]["run_id"]), str(tmp_path.resolve()))
+    grant.parent.mkdir(parents=True, exist_ok=True)
+    grant.touch()
 
     assert not imported(*words, cwd=tmp_path) & HEAVY
 

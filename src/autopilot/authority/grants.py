@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from autopilot.authority.user_folder import UserFolder, grant_name
+from autopilot.authority.places import grant_name
+from autopilot.authority.user_folder import UserFolder
 from autopilot.domain.settings import Settings
 from autopilot.domain.value import Value
 
@@ -46,7 +47,7 @@ class Grants:
 
     def read(self, run: str, root: Path) -> Grant | None:
         """None too for one of another version that can no longer be understood: the user is asked again."""
-        content = self._folder.read(grant_name(run, root.resolve()))
+        content = self._folder.read(grant_name(run, str(root.resolve())))
         try:
             grant = msgspec.json.decode(content, type=Grant) if content is not None else None
         except (msgspec.DecodeError, RecursionError):
@@ -56,4 +57,4 @@ class Grants:
     def write(self, grant: Grant) -> None:
         """On disk when this returns."""
         text = msgspec.json.format(msgspec.json.encode(grant), indent=2)
-        self._folder.write(grant_name(grant.run, Path(grant.root).resolve()), text + b"\n")
+        self._folder.write(grant_name(grant.run, str(Path(grant.root).resolve())), text + b"\n")

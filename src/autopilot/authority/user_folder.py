@@ -6,13 +6,12 @@ import os
 import re
 import secrets
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from autopilot.authority.places import user_folder_name
 from autopilot.domain.errors import StorageFailed
 
 KEY_BYTES = 32
@@ -25,19 +24,8 @@ _MOVE = f"Move it away and try again. {ELSEWHERE}"
 
 
 def user_folder_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the folder is. XDG_STATE_HOME counts on every system; a relative path in it does not, as its rules say."""
-    named = environment.get("XDG_STATE_HOME", "")
-    if Path(named).is_absolute():
-        return Path(named) / "autopilot"
-    home = Path(environment.get("HOME") or Path.home())
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "autopilot"
-    return home / ".local" / "state" / "autopilot"
-
-
-def grant_name(run: str, root: Path) -> str:
-    """The file of a run's grant. Runs of two folders may have one name, so that the real path of `root` is in it."""
-    return f"grants/{run}.{sha256(str(root).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
+    """Where the folder is."""
+    return Path(user_folder_name(environment))
 
 
 class UserFolder:

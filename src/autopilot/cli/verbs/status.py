@@ -48,7 +48,7 @@ def screen(state: dict[str, object], *, alive: bool) -> list[str]:
 
 def _stranger(state: dict[str, object], root: str) -> list[str]:
     """Why nothing here can be believed or resumed. What tells that is loaded only where no grant of the user is."""
-    from autopilot.app.granted import is_granted
+    from autopilot.authority.places import is_granted
 
     if is_granted(str(_table(state.get("_meta")).get("run_id")), root):
         return []

@@ -26,7 +26,7 @@ ANSWERS = [
     if isinstance(kind, type) and issubclass(kind, Claim | Opinion) and kind not in {Claim, Opinion}
 ]
 ISSUE = "the clock is wrong"
-SMALLEST: dict[str, Any] = {"pass": True, "confidence": 9, "recommendation": "proceed", "alignment_score": 9.1, "scorecard": [], "audit_results": []}  # fmt: skip
+SMALLEST: dict[str, Any] = {"pass": True, "confidence": 9, "recommendation": "proceed", "alignment_score": 9.1, "scorecard": [], "audit_results": [], "questions": [], "gray_areas": []}  # fmt: skip
 
 
 def told() -> PhaseRecord:
