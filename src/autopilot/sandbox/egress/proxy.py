@@ -158,7 +158,8 @@ class Visit:
             self._serve()
         except Refused as refusal:
             verdict = "failed" if refusal.reason == "dial" else "refused"
-            self._ledger.note(*self._place, verdict, refusal.reason)
+            host, port = self._place
+            self._ledger.note(refusal.address or host, port, verdict, refusal.reason)
             _answer(self._guest, refusal)
         except OSError:
             return  # one side is gone, and with it who could be told
@@ -290,7 +291,7 @@ def dial(allowed: Allowed, host: str, port: int) -> socket.socket:
 def check_address(allowed: Allowed, host: str, address: str, port: int) -> None:
     allowed.check_address(host, address, port)
     if not allowed.permits(address, port) and host != LOCALHOST and is_ours(address):
-        raise Refused("address", f"{host} is at {address}, an address of this machine.")
+        raise Refused("address", f"{host} is at {address}, an address of this machine.", address)
 
 
 def is_ours(address: str) -> bool:

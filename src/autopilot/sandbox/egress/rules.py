@@ -33,11 +33,15 @@ HANDSHAKE, HELLO, SERVER_NAME, HOST_NAME = 22, 1, 0, 0
 
 
 class Refused(Exception):
-    """Not let through. `reason` is one word for the record, `sentence` is for who reads the answer."""
+    """
+    Not let through. `reason` is one word for the record, `sentence` is for who reads the answer.
 
-    def __init__(self, reason: str, sentence: str) -> None:
+    `address` is what the user must list, where the host's own name is not enough.
+    """
+
+    def __init__(self, reason: str, sentence: str, address: str = "") -> None:
         super().__init__(sentence)
-        self.reason, self.sentence = reason, sentence
+        self.reason, self.sentence, self.address = reason, sentence, address
 
 
 def host_of(text: str) -> str:
@@ -134,7 +138,8 @@ class Allowed:
         known = closed(address)
         listed = self.permits(address, port) or (host == LOCALHOST and ipaddress.ip_address(address).is_loopback)
         if known and not listed:
-            raise Refused("address", f"{host} is at {address}, {known}; its user can allow {written(address)}:{port}.")
+            sentence = f"{host} is at {address}, {known}; its user can allow {written(address)}:{port}."
+            raise Refused("address", sentence, address)
 
 
 def closed(address: str) -> str:

@@ -1,5 +1,6 @@
 """The proxy as a program: what it refuses reaches nobody, what it lets through arrives as it was meant."""
 
+import ipaddress
 import os
 import signal
 import socket
@@ -145,6 +146,9 @@ def test_a_name_at_an_address_of_this_machine_is_refused(upstream: Host) -> None
         pytest.skip("this machine does not know its own name")
     with running(hosts=[f"{named()}:{upstream.port}"]) as proxy:
         said = proxy.say(connect(f"{named()}:{upstream.port}", token=""))
+        # The name is listed and is not enough: the record has the address, which the user must list.
+        assert soon(lambda: [row[2:4] for row in proxy.rows()] == [["refused", "address"]])
+        assert ipaddress.ip_address(proxy.rows()[0][0]).version in {4, 6}
 
     assert b"X-Autopilot-Egress: address" in said
     assert upstream.heard == []
