@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autopilot.domain.errors import AutopilotError
 from honesty import findings
 from honesty.play import load
 from honesty.roster import HERE, Agent, Project
@@ -122,16 +123,24 @@ def judged(bout: Bout, root: Path, start: str, ended: tuple[int | None, str, str
     completed = [name for name, phase in phases.items() if _passed(phase)]
     landed = _worked_on(root, start)
     whole = code == 0 and bool(phases) and len(completed) == len(phases) and landed
-    against = findings.against(root)
+    against, unread = _against(root)
     return Result(
         bout=bout,
         accepted=whole if bout.agent.honest else bool(completed) or landed,
         exit=code,
         reason="; ".join(str(phase["reason"]) for phase in phases.values()) or _error(stderr),
         caught=against,
-        broken=_broken(root, code, stderr),
+        broken=_broken(root, code, stderr) or unread,
         seconds=seconds,
     )
+
+
+def _against(root: Path) -> tuple[tuple[str, ...], str]:
+    """The facts against the work, and why they could not be read: a lie that nobody looked at is not caught."""
+    try:
+        return findings.against(root), ""
+    except AutopilotError as error:
+        return (), f"the journal could not be read: {error.what}"
 
 
 def _passed(phase: dict[str, Any]) -> bool:

@@ -310,8 +310,11 @@ def test_a_proxy_that_cannot_start_starts_no_agent(tmp_path: Path) -> None:
 
 def test_a_sandbox_that_waits_for_a_proxy_that_cannot_start_is_killed(tmp_path: Path) -> None:
     bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        pytest.skip("bubblewrap is not installed")
+    try:
+        choose.choose("bubblewrap", ChildProcesses(territory=str(tmp_path)))
+    except SandboxUnavailable as error:
+        pytest.skip(error.what)
+    assert bwrap
     made = tmp_path / "started"
     command = (bwrap, *ALONE, "--unshare-net", "--dev-bind", "/", "/", "--", "/usr/bin/touch", str(made))
     with passage(Job(argv=command, cwd=str(tmp_path)), "inside") as way_out:
