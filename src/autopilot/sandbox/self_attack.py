@@ -20,6 +20,7 @@ from autopilot.sandbox.tiers import socket_probe as probe
 from autopilot.sandbox.web_app import run_app as serving
 
 CANARY_SECONDS = 120.0
+LOADED_S = 10.0
 # A daemon that survived adds to its file every few milliseconds, for about a second.
 DAEMON_WAIT_S = 0.03
 PROXY, NEIGHBOR, LOOPBACK6 = "127.0.0.1", "127.0.0.2", "::1"
@@ -136,6 +137,7 @@ def _field() -> Iterator[Field]:
         victim = subprocess.Popen(["sleep", "60"], env={"PATH": SYSTEM_FOLDERS, "SECRET": secret})
         stack.callback(victim.wait)
         stack.callback(victim.kill)
+        _await_environment(victim.pid, secret)
         inside, shown, outside = (Path(scratch.path, name) for name in ("inside", "shown", "outside"))
         for folder in (inside, shown, outside):
             folder.mkdir()
@@ -144,6 +146,14 @@ def _field() -> Iterator[Field]:
         for door in doors.values():
             door.settimeout(0)
         yield Field(inside, shown, outside, secret, doors, victim)
+
+
+def _await_environment(pid: int, secret: str) -> None:
+    """A process shows no environment until its program is loaded, and an attack that comes too early proves nothing."""
+    until = time.monotonic() + LOADED_S
+    path = Path(f"/proc/{pid}/environ")
+    while path.exists() and secret not in _text(path) and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 def _doors(inside: Path, shown: Path, name: str) -> Iterator[tuple[str, socket.socket]]:
