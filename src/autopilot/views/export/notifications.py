@@ -15,7 +15,7 @@ from autopilot.policy.notification_rules import Notice, Occasion, is_quiet, noti
 from autopilot.text.clean import clean, harmless
 from autopilot.text.distribution import how_to_install
 
-PATIENCE_S, PROGRAM_S = 15.0, 5.0
+PATIENCE_S, PROGRAM_S = 60.0, 5.0
 MOST_TITLE, MOST_TEXT = 120, 600
 _OSASCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 _SESSION = ("PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG")
@@ -134,6 +134,8 @@ class Notifier:
         self._waiting.put(None)
         if self._thread is not None:
             self._thread.join(timeout=PATIENCE_S)
+            if self._thread.is_alive():
+                self.note(f"You may not have been told of everything: no answer came within {PATIENCE_S:.0f} s.")
 
     def _work(self) -> None:
         while (notice := self._waiting.get()) is not None:

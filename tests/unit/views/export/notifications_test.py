@@ -1,6 +1,7 @@
 """Telling a person: by bell, desktop and account, never holding the run up, and what fails is a note only."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from autopilot.domain.events import Entry, RunFinished, RunStopped
 from autopilot.planning.config.user_config import NotifyChoices, read
 from autopilot.policy.notification_rules import Notice, Occasion
 from autopilot.sandbox.processes.children import ChildProcesses
+from autopilot.views.export import notifications
 from autopilot.views.export.notifications import Account, Bell, Desktop, Notifier, Untold, Way
 from support.receivers import receiving
 
@@ -47,6 +49,23 @@ def test_each_thing_is_told_once_by_every_way() -> None:
     assert [n.title for n in first.notices] == ["letters: the run is finished"]
     assert first.notices == second.notices
     assert notes == ["You were not told by heard that 'letters: the run is finished': it is full."]
+
+
+def test_a_way_that_hangs_is_left_behind_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging:
+        name, go_on = "hanging", threading.Event()
+
+        def tell(self, notice: Notice) -> None:
+            self.go_on.wait()
+
+    monkeypatch.setattr(notifications, "PATIENCE_S", 0.05)
+    hanging, notes = Hanging(), list[str]()
+    told = notifier(hanging, notes=notes)
+    told("run", OVER)
+    told.close()
+    hanging.go_on.set()
+
+    assert notes == ["You may not have been told of everything: no answer came within 0 s."]
 
 
 @pytest.mark.parametrize(
