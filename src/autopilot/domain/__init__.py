@@ -1,1 +1,1 @@
-"""The nouns: frozen values, protocols, errors. Imports nothing of ours and does no I/O."""
+"""The nouns: frozen values, some protocols, errors. Imports only `text` and does no I/O."""

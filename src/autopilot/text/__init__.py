@@ -1,1 +1,1 @@
-"""Helps with text, times and numbers. Imports nothing of ours."""
+"""Helps with text, times and numbers. Imports no other package of the program."""
